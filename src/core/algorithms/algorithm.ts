@@ -1,0 +1,74 @@
+import type { AlgorithmName } from '../rule-fields.js';
+
+/** The numbers of one counter live in cells of a typed array, so that no question makes an object. */
+export type Cells = Float64Array;
+
+/** What an algorithm needs to know of a rule. All whole numbers; times in milliseconds. */
+export interface RuleNumbers {
+  readonly limit: number;
+  readonly windowMillis: number;
+  /** Capacity of a token bucket; other algorithms have none. */
+  readonly burst?: number | undefined;
+}
+
+/**
+ * The arithmetic of one rule on the numbers of one counter.
+ *
+ * The numbers of a counter are `width` cells from index `at` on; all zero means "never used".
+ * Ask `wait` first and `take` after: so joined rules spend all or none, and peeking, waiting and
+ * shadowing need nothing of their own. Costs are whole and at most `capacity`; `now` is whole
+ * epoch milliseconds and never smaller than at the last call on the same cells.
+ */
+export interface Algorithm {
+  /** The most that a fresh counter admits at once. */
+  readonly capacity: number;
+  /** How long an empty counter takes until it admits `capacity` again, rounded up. */
+  readonly fillMillis: number;
+  /** Cells that one counter needs. */
+  readonly width: number;
+
+  /** Milliseconds until `cost` fits, 0 when it fits now. */
+  wait(cells: Cells, at: number, now: number, cost: number): number;
+  /** Takes `cost`, which fits. */
+  take(cells: Cells, at: number, now: number, cost: number): void;
+  /** What could be taken now: whole, rounded down, 0 … capacity. */
+  remaining(cells: Cells, at: number, now: number): number;
+  /** Milliseconds until the counter is as good as new, 0 when it is. */
+  resetAfter(cells: Cells, at: number, now: number): number;
+  /** Milliseconds until `remaining` next grows, 0 when it is the capacity. */
+  moreAfter(cells: Cells, at: number, now: number): number;
+  /**
+   * The moment from which on the counter is as good as new, whatever the clock says: a store
+   * may forget it then.
+   */
+  freshAt(cells: Cells, at: number): number;
+
+  /** Gives back `count` of what was taken at `takenAt`, as far as it still counts. */
+  giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void;
+  /**
+   * Takes up to `count` although it may not fit: a cost that turned out higher than estimated.
+   * Answers how much was charged; the rest is dropped.
+   */
+  charge(cells: Cells, at: number, now: number, count: number): number;
+  /**
+   * The same counter in cells of this rule's width, when it was written under another limit.
+   * Only asked for when the widths differ.
+   */
+  resize(old: Cells): Cells;
+}
+
+/** Makes the arithmetic of a rule, and says which rules cannot be kept exactly. */
+export interface AlgorithmKind {
+  readonly name: AlgorithmName;
+  /** Other spellings that rule text may use. */
+  readonly aliases: readonly string[];
+  /** Whether rules of this kind take `burst`. */
+  readonly takesBurst: boolean;
+  /** Whether the memory of one counter grows with the limit. */
+  readonly growsWithLimit: boolean;
+  /** The largest integer the arithmetic meets: exact only below 2^53. */
+  largestInteger(rule: RuleNumbers): number;
+  /** A rule near to one that is not exact, and exact; said to the user. */
+  nearestExact(rule: RuleNumbers): string;
+  create(rule: RuleNumbers): Algorithm;
+}

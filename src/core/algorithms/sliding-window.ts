@@ -1,0 +1,142 @@
+/*
+ * Sliding window (the exact log)
+ *
+ *        ├────────── window ──────────┤
+ *   ─────┼──×───×──×───────────×──×───┤ now        × an accepted request
+ *     ×  │  oldest that counts
+ *     └ left the window: time + window ≤ now
+ *
+ * The times of the accepted requests, oldest first, in a ring of `limit` places. An entry counts
+ * while time + window > now, so in no window are there more than `limit`: exact.
+ *
+ *   ring:  [ t5 t6 | t1 t2 t3 t4 ]     count = 6, oldest = 2
+ *                    └ oldest
+ *
+ * With n entries in the ring (some of which may no longer count), `cost` fits once the
+ * (n + cost − limit)-th oldest has left: one look tells the wait, whatever the cost, and one ms
+ * less is too early. Only `remaining` has to find the oldest entry that counts: O(log limit),
+ * as times never decrease. Memory: limit + 2 numbers a key.
+ */
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import { EXACT_BOUND } from './integers.js';
+
+const COUNT = 0;
+const OLDEST = 1;
+const RING = 2;
+
+class SlidingWindow implements Algorithm {
+  readonly capacity: number;
+  readonly fillMillis: number;
+  readonly width: number;
+
+  constructor({ limit, windowMillis }: RuleNumbers) {
+    this.capacity = limit;
+    this.fillMillis = windowMillis;
+    this.width = RING + limit;
+  }
+
+  wait(cells: Cells, at: number, now: number, cost: number): number {
+    const leave = cells[at + COUNT]! + cost - this.capacity;
+    return leave <= 0 ? 0 : this.left(cells, at, now, leave - 1);
+  }
+
+  take(cells: Cells, at: number, now: number, cost: number): void {
+    const leave = Math.max(0, cells[at + COUNT]! + cost - this.capacity);
+    const count = cells[at + COUNT]! - leave;
+    const oldest = this.wrap(cells[at + OLDEST]! + leave);
+    for (let i = 0; i < cost; i++) cells[at + RING + this.wrap(oldest + count + i)] = now;
+    cells[at + COUNT] = count + cost;
+    cells[at + OLDEST] = oldest;
+  }
+
+  remaining(cells: Cells, at: number, now: number): number {
+    return this.capacity - (cells[at + COUNT]! - this.gone(cells, at, now));
+  }
+
+  resetAfter(cells: Cells, at: number, now: number): number {
+    const count = cells[at + COUNT]!;
+    return count === 0 ? 0 : this.left(cells, at, now, count - 1);
+  }
+
+  moreAfter(cells: Cells, at: number, now: number): number {
+    const gone = this.gone(cells, at, now);
+    return gone === cells[at + COUNT] ? 0 : this.left(cells, at, now, gone);
+  }
+
+  freshAt(cells: Cells, at: number): number {
+    const count = cells[at + COUNT]!;
+    return count === 0 ? 0 : this.time(cells, at, count - 1) + this.fillMillis;
+  }
+
+  /** Entries of exactly that millisecond; the younger ones close up. */
+  giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
+    if (takenAt + this.fillMillis <= now) return;
+    const total = cells[at + COUNT]!;
+    let kept = 0;
+    let given = 0;
+    for (let i = 0; i < total; i++) {
+      const time = this.time(cells, at, i);
+      if (time === takenAt && given < count) given++;
+      else cells[at + RING + this.wrap(cells[at + OLDEST]! + kept++)] = time;
+    }
+    cells[at + COUNT] = kept;
+  }
+
+  charge(cells: Cells, at: number, now: number, count: number): number {
+    const charged = Math.min(count, this.remaining(cells, at, now));
+    this.take(cells, at, now, charged);
+    return charged;
+  }
+
+  /**
+   * The youngest entries, as many as the ring holds: of 8 entries under a limit of 5 the three
+   * oldest decide nothing any more, since the fourth has to leave before one more fits.
+   */
+  resize(old: Cells): Cells {
+    const size = old.length - RING;
+    const count = old[COUNT]!;
+    const kept = Math.min(count, this.capacity);
+    const cells = new Float64Array(this.width);
+    for (let i = 0; i < kept; i++) {
+      cells[RING + i] = old[RING + ((old[OLDEST]! + count - kept + i) % size)]!;
+    }
+    cells[COUNT] = kept;
+    return cells;
+  }
+
+  /** How many of the ring's entries, oldest first, no longer count. */
+  private gone(cells: Cells, at: number, now: number): number {
+    let low = 0;
+    let high = cells[at + COUNT]!;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.time(cells, at, middle) + this.fillMillis > now) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** How long the i-th oldest entry still counts. */
+  private left(cells: Cells, at: number, now: number, i: number): number {
+    return Math.max(0, this.time(cells, at, i) + this.fillMillis - now);
+  }
+
+  private time(cells: Cells, at: number, i: number): number {
+    return cells[at + RING + this.wrap(cells[at + OLDEST]! + i)]!;
+  }
+
+  /** Indices here are below twice the ring: a subtraction is cheaper than a remainder. */
+  private wrap(index: number): number {
+    return index < this.capacity ? index : index - this.capacity;
+  }
+}
+
+export const slidingWindow: AlgorithmKind = {
+  name: 'sliding-window',
+  aliases: ['sliding-window-log'],
+  takesBurst: false,
+  growsWithLimit: true,
+  largestInteger: ({ limit }) => limit,
+  nearestExact: () => `limit ${EXACT_BOUND - 1}`,
+  create: (rule) => new SlidingWindow(rule),
+};

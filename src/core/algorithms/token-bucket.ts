@@ -1,0 +1,152 @@
+/*
+ * Token bucket
+ *
+ *   capacity ─ burst tokens ──────┐   A bucket holds `burst` tokens, starts full and earns
+ *   ██████░░░░                    │   `limit` per window, continuously. A request takes `cost`.
+ *        └ missing = debt ────────┘
+ *   now ├──── debt / rate ────┤ fullAt
+ *
+ * Kept is not the level but the moment at which the bucket is full again: time alone refills it,
+ * so nothing has to be written when nothing is taken, and the moment stays true when the limit
+ * changes. With g = gcd(limit, window), P = limit/g and Q = window/g, one token is Q/P ms of
+ * waiting. Debt is counted in units of 1/Q token (one ms earns P of them, one token is Q), so it
+ * is a whole number always: no drift, and no rounding that lets one more in.
+ *
+ * The hint: `cost` fits when debt + cost·Q ≤ burst·Q; each ms takes P off the debt, hence the
+ * wait ⌈(debt + cost·Q − burst·Q) / P⌉, and one ms less is too early.
+ *
+ * The moment is whole milliseconds and a rest of r/P ms. The rest is stored as the fraction r/P:
+ * times P and rounded it is r again (exact for P < 2^51), and read under another limit it is still
+ * the same moment, at most one unit off.
+ *
+ * Worst case in any window: burst + limit. Two numbers a key; every operation O(1).
+ * Source: the leaky bucket as a meter / GCRA (ITU-T I.371), kept in integers.
+ */
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import { ceilDiv, EXACT_BOUND, floorDiv, gcd } from './integers.js';
+
+const FULL_AT = 0;
+const REST = 1;
+
+class TokenBucket implements Algorithm {
+  readonly capacity: number;
+  readonly fillMillis: number;
+  readonly width = 2;
+  private readonly unitsPerMilli: number; // P
+  private readonly unitsPerToken: number; // Q
+  private readonly full: number;
+
+  constructor({ limit, windowMillis, burst = limit }: RuleNumbers) {
+    const g = gcd(limit, windowMillis);
+    this.unitsPerMilli = limit / g;
+    this.unitsPerToken = windowMillis / g;
+    this.capacity = burst;
+    this.full = burst * this.unitsPerToken;
+    this.fillMillis = ceilDiv(this.full, this.unitsPerMilli);
+  }
+
+  wait(cells: Cells, at: number, now: number, cost: number): number {
+    const over = this.debt(cells, at, now) + cost * this.unitsPerToken - this.full;
+    return over > 0 ? ceilDiv(over, this.unitsPerMilli) : 0;
+  }
+
+  take(cells: Cells, at: number, now: number, cost: number): void {
+    this.write(cells, at, now, this.debt(cells, at, now) + cost * this.unitsPerToken);
+  }
+
+  remaining(cells: Cells, at: number, now: number): number {
+    const level = this.full - this.debt(cells, at, now);
+    return level > 0 ? floorDiv(level, this.unitsPerToken) : 0;
+  }
+
+  resetAfter(cells: Cells, at: number, now: number): number {
+    return ceilDiv(this.debt(cells, at, now), this.unitsPerMilli);
+  }
+
+  moreAfter(cells: Cells, at: number, now: number): number {
+    const debt = this.debt(cells, at, now);
+    if (debt === 0) return 0;
+    const next = (this.remaining(cells, at, now) + 1) * this.unitsPerToken;
+    return ceilDiv(next - (this.full - debt), this.unitsPerMilli);
+  }
+
+  freshAt(cells: Cells, at: number): number {
+    return cells[at + FULL_AT]! + (cells[at + REST]! > 0 ? 1 : 0);
+  }
+
+  /** Less what was earned since: that would have been earned without the take as well. */
+  giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
+    const earned = Math.max(0, now - takenAt) * this.unitsPerMilli;
+    const back = Math.max(0, count * this.unitsPerToken - earned);
+    this.write(cells, at, now, Math.max(0, this.debt(cells, at, now) - back));
+  }
+
+  /** Below zero by one capacity at most. */
+  charge(cells: Cells, at: number, now: number, count: number): number {
+    const debt = this.debt(cells, at, now);
+    const room = floorDiv(Math.max(0, 2 * this.full - debt), this.unitsPerToken);
+    const charged = Math.min(count, room);
+    this.write(cells, at, now, debt + charged * this.unitsPerToken);
+    return charged;
+  }
+
+  resize(old: Cells): Cells {
+    return old;
+  }
+
+  /** What is missing to full, in units; a moment absurdly far ahead is cut to one filling time. */
+  private debt(cells: Cells, at: number, now: number): number {
+    const ahead = cells[at + FULL_AT]! - now;
+    if (ahead < 0) return 0;
+    if (ahead > 2 * this.fillMillis) return this.full;
+    const rest = cells[at + REST]!;
+    return ahead * this.unitsPerMilli + (rest === 0 ? 0 : Math.round(rest * this.unitsPerMilli));
+  }
+
+  private write(cells: Cells, at: number, now: number, debt: number): void {
+    const rest = debt % this.unitsPerMilli;
+    cells[at + FULL_AT] = now + (debt - rest) / this.unitsPerMilli;
+    cells[at + REST] = rest / this.unitsPerMilli;
+  }
+}
+
+/** Twice the capacity in units: a bucket may be overdrawn by one capacity. */
+function largestInteger({ limit, windowMillis, burst = limit }: RuleNumbers): number {
+  return 2 * burst * (windowMillis / gcd(limit, windowMillis));
+}
+
+/**
+ * Small when limit and window share a large divisor: for each divisor g of the window, the
+ * nearest limits that are multiples of it are tried.
+ */
+function nearestExact({ limit, windowMillis, burst }: RuleNumbers): string {
+  if (burst !== undefined && largestInteger({ limit, windowMillis, burst: 1 }) < EXACT_BOUND) {
+    const largest = Math.ceil(EXACT_BOUND / largestInteger({ limit, windowMillis, burst: 1 })) - 1;
+    return `burst=${largest}`;
+  }
+  let best = 0;
+  const consider = (candidate: number) => {
+    if (candidate < 1 || !Number.isSafeInteger(candidate)) return;
+    if (largestInteger({ limit: candidate, windowMillis, burst }) >= EXACT_BOUND) return;
+    if (best === 0 || Math.abs(candidate - limit) < Math.abs(best - limit)) best = candidate;
+  };
+  for (let d = 1; d * d <= windowMillis; d++) {
+    if (windowMillis % d !== 0) continue;
+    for (const g of [d, windowMillis / d]) {
+      const exactUpTo = Math.ceil((EXACT_BOUND / 2) * (g / windowMillis)) - 1;
+      consider(Math.ceil(limit / g) * g);
+      consider(floorDiv(Math.min(limit, exactUpTo), g) * g);
+    }
+  }
+  return best > 0 ? `limit ${best}` : 'a smaller burst';
+}
+
+export const tokenBucket: AlgorithmKind = {
+  name: 'token-bucket',
+  aliases: [],
+  takesBurst: true,
+  growsWithLimit: false,
+  largestInteger,
+  nearestExact,
+  create: (rule) => new TokenBucket(rule),
+};

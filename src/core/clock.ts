@@ -1,0 +1,48 @@
+/**
+ * Where limiters read the time, and how they wait. The one source of time: replace it and
+ * everything moves with it.
+ */
+export abstract class Clock {
+  /** Milliseconds since the epoch, 0 or more; fractions are cut off by those who read it. */
+  abstract nowMillis(): number;
+
+  /**
+   * Resolves once `millis` have passed on this clock; at once for 0 or less.
+   *
+   * @throws the reason of `signal`, as soon as it is aborted
+   */
+  sleep(millis: number, signal?: AbortSignal): Promise<void> {
+    return sleepOnTimers(millis, signal);
+  }
+}
+
+/** Longer timers fire at once. */
+const LONGEST_TIMER_MILLIS = 2 ** 31 - 1;
+
+async function sleepOnTimers(millis: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  for (let left = millis; left > 0; left -= LONGEST_TIMER_MILLIS) {
+    await timer(Math.min(left, LONGEST_TIMER_MILLIS), signal);
+  }
+}
+
+function timer(millis: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(handle);
+      reject(signal?.reason);
+    };
+    const handle = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, millis);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** The process's own time: epoch milliseconds that never go back, whatever is done to the date. */
+export class SystemClock extends Clock {
+  nowMillis(): number {
+    return Math.floor(performance.timeOrigin + performance.now());
+  }
+}

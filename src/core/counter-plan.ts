@@ -1,0 +1,90 @@
+import { type Algorithm, createAlgorithm } from './algorithms/index.js';
+import type { Dimension } from './dimension.js';
+import { type Asker, dimensionValue, encodeParts } from './identity.js';
+import type { Policy } from './policy.js';
+import type { Rule } from './rule.js';
+
+/** A policy and where it was written. */
+export interface PlacedPolicy {
+  readonly policy: Policy;
+  /** `default`, `api:/login`, `user:vip-1`, `policy:search`, `OrdersModule/Orders.create`, … */
+  readonly place: string;
+  /** The name shown in decisions and headers. */
+  readonly label: string;
+  /**
+   * Whether the place itself says which api is meant, so that all paths of one handler share a
+   * counter.
+   */
+  readonly placeIsApi?: boolean;
+}
+
+/**
+ * One rule at its place, ready to count. All counters with the same `id` and the same values are
+ * one, in every instance and after a restart. The limit is not part of the id: when it changes,
+ * the counters stay.
+ */
+export interface CounterPlan {
+  readonly id: string;
+  readonly label: string;
+  readonly rule: Rule;
+  readonly algorithm: Algorithm;
+  readonly by: readonly Dimension[];
+  readonly placeIsApi: boolean;
+}
+
+/** One counter: a plan and the values it counts by. */
+export interface Counter {
+  readonly plan: CounterPlan;
+  readonly values: readonly string[];
+}
+
+const planned = new WeakMap<Policy, Map<string, readonly CounterPlan[]>>();
+
+/** The plans of a policy's rules at its place; made once. */
+export function planCounters(placed: PlacedPolicy): readonly CounterPlan[] {
+  let places = planned.get(placed.policy);
+  if (!places) {
+    places = new Map();
+    planned.set(placed.policy, places);
+  }
+  let plans = places.get(placed.place);
+  if (!plans) {
+    plans = makePlans(placed);
+    places.set(placed.place, plans);
+  }
+  return plans;
+}
+
+function makePlans({ policy, place, label, placeIsApi = false }: PlacedPolicy): CounterPlan[] {
+  const seen = new Map<string, number>();
+  return policy.rules.map((rule, i) => {
+    const origin = rule.name === undefined ? place : `name:${rule.name}`;
+    const kind = encodeParts([origin, rule.algorithm, String(rule.windowMillis), ...rule.by]);
+    const ordinal = seen.get(kind) ?? 0;
+    seen.set(kind, ordinal + 1);
+    return {
+      id: encodeParts([kind, String(ordinal)]),
+      label: rule.name ?? (i === 0 ? label : `${label}-${i + 1}`),
+      rule,
+      algorithm: createAlgorithm(rule.algorithm, rule),
+      by: rule.by,
+      placeIsApi: placeIsApi && rule.name === undefined,
+    };
+  });
+}
+
+/**
+ * The counter of a plan for this asker.
+ *
+ * @returns undefined when a dimension has no value and there is no address either
+ */
+export function counterOf(plan: CounterPlan, asker: Asker): Counter | undefined {
+  const values: string[] = [];
+  for (const dimension of plan.by) {
+    if (dimension === 'api' && plan.placeIsApi) continue;
+    const value = dimensionValue(dimension, asker);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return { plan, values };
+}

@@ -1,0 +1,53 @@
+import { algorithmKind } from './algorithms/index.js';
+import { BUILT_IN_DIMENSIONS } from './dimension.js';
+import { type Fault, type Faults, nearest } from './fault.js';
+import type { Policy } from './policy.js';
+import type { Rule } from './rule.js';
+
+/** Limits of exact logs above this are refused, unless the option `maxLogLimit` says otherwise. */
+export const DEFAULT_MAX_LOG_LIMIT = 1000;
+
+/** What the surroundings of a rule can offer. */
+export interface Surroundings {
+  readonly maxLogLimit: number;
+  readonly dimensions: readonly string[];
+}
+
+export const DEFAULT_SURROUNDINGS: Surroundings = {
+  maxLogLimit: DEFAULT_MAX_LOG_LIMIT,
+  dimensions: BUILT_IN_DIMENSIONS,
+};
+
+/** A rule that reads well may still ask for what is not there: a fault, never a silent neglect. */
+export function checkAvailable(
+  policy: Policy,
+  place: string,
+  { maxLogLimit, dimensions }: Surroundings,
+  faults: Faults,
+): void {
+  for (const rule of policy.rules) {
+    const fault = (code: Fault['code'], problem: string, meant?: string) =>
+      faults.add({ code, place, given: rule.toString(), problem, meant });
+    if (algorithmKind(rule.algorithm)?.growsWithLimit && rule.limit > maxLogLimit) {
+      const instead = 'use sliding-window-counter, or raise the option maxLogLimit';
+      fault('RULE_LOG_TOO_LARGE', `a log keeps each request, at most ${maxLogLimit}; ${instead}`);
+    }
+    for (const dimension of rule.by.filter((name) => !dimensions.includes(name))) {
+      const known = `use ${dimensions.join(', ')}`;
+      const unknown = `unknown dimension ${JSON.stringify(dimension)}; ${known}`;
+      fault('RULE_DIMENSION', unknown, nearest(dimension, dimensions));
+    }
+    for (const option of notBuilt(rule)) {
+      fault('RULE_NOT_AVAILABLE', `${option} is not available in this version`);
+    }
+  }
+}
+
+function notBuilt(rule: Rule): string[] {
+  return [
+    ...(rule.count === 'all' ? [] : [`count=${rule.count}`]),
+    ...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`]),
+    ...(rule.onStoreError === undefined ? [] : [`onStoreError=${rule.onStoreError}`]),
+    ...(rule.waitMillis === 0 ? [] : ['wait']),
+  ];
+}

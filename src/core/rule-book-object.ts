@@ -1,0 +1,98 @@
+import { type Faults, nearest, show } from './fault.js';
+import type { PolicySource } from './policy.js';
+import { type EntryKey, type RawEntry, SECTIONS, type Section } from './rule-book-entry.js';
+
+/** What one user or tier gets: a rule for everything, or a small book. */
+export interface SmallBook {
+  readonly default?: PolicySource;
+  readonly api?: Readonly<Record<string, PolicySource>>;
+}
+
+/** A rule book as an object. */
+export interface RuleBookSource {
+  /** For every api that no other entry names. */
+  readonly default?: PolicySource;
+  /** By `METHOD /path`, path template or name. */
+  readonly api?: Readonly<Record<string, PolicySource>>;
+  /** By user id. */
+  readonly user?: Readonly<Record<string, PolicySource | SmallBook>>;
+  /** By tier. */
+  readonly tier?: Readonly<Record<string, PolicySource | SmallBook>>;
+  /** Named policies, for `@RateLimit('name')` and other entries. */
+  readonly policy?: Readonly<Record<string, PolicySource>>;
+  /** Joins whatever rule wins, and applies where none does; one, or several by name. */
+  readonly always?: PolicySource | Readonly<Record<string, PolicySource>>;
+  readonly mode?: 'enforce' | 'shadow' | 'off';
+}
+
+/** Reads a book from its object form into the same entries as from text. */
+export function readBookObject(
+  source: unknown,
+  faults: Faults,
+): { entries: RawEntry[]; mode?: unknown } {
+  const book = record(source, 'rules', faults);
+  const entries: RawEntry[] = [];
+  for (const [section, value] of Object.entries(book)) {
+    if (value === undefined || section === 'mode') continue;
+    if (!SECTIONS.includes(section as Section)) {
+      const known = [...SECTIONS, 'mode'];
+      const problem = `a rule book has ${known.join(', ')}`;
+      const meant = nearest(section, known);
+      faults.add({ code: 'BOOK_KEY', place: 'rules', given: section, problem, meant });
+    } else entries.push(...readSection(section as Section, value, faults));
+  }
+  return { entries, mode: book['mode'] };
+}
+
+function readSection(section: Section, value: unknown, faults: Faults): RawEntry[] {
+  if (section === 'default') return [{ key: { section, id: '' }, value }];
+  if (section === 'always' && isPolicySource(value)) return [{ key: { section, id: '' }, value }];
+  return Object.entries(record(value, `rules.${section}`, faults)).flatMap(([id, entry]) => {
+    if (entry === undefined) return [];
+    const small = (section === 'user' || section === 'tier') && !isPolicySource(entry);
+    return small
+      ? readSmallBook(section, id, entry, faults)
+      : [{ key: { section, id }, value: entry }];
+  });
+}
+
+function readSmallBook(section: Section, id: string, value: unknown, faults: Faults): RawEntry[] {
+  const place = `${section} ${JSON.stringify(id)}`;
+  const book = record(value, place, faults);
+  const entries: RawEntry[] = [];
+  const add = (key: EntryKey, entry: unknown) => {
+    if (entry !== undefined) entries.push({ key, value: entry });
+  };
+  for (const [name, entry] of Object.entries(book)) {
+    if (name === 'default') add({ section, id }, entry);
+    else if (name === 'api') {
+      const apis = entry === undefined ? {} : record(entry, `${place}, api`, faults);
+      for (const [api, rule] of Object.entries(apis)) add({ section, id, api }, rule);
+    } else {
+      const problem = 'a small book has default and api; a rule has limit and window';
+      const meant = nearest(name, ['default', 'api', 'limit', 'window']);
+      faults.add({ code: 'BOOK_KEY', place, given: name, problem, meant });
+    }
+  }
+  return entries;
+}
+
+/** Text, a list, a rule, or an object that has something of a rule rather than of a small book. */
+function isPolicySource(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
+  return ['limit', 'window', 'windowMillis', 'algorithm', 'rules'].some((field) => {
+    const entry = (value as Record<string, unknown>)[field];
+    return entry !== undefined && Object.hasOwn(value, field) && !isRecord(entry);
+  });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function record(value: unknown, place: string, faults: Faults): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  const problem = 'expected an object with an entry for each name';
+  faults.add({ code: 'BOOK_VALUE', place, given: show(value), problem });
+  return {};
+}

@@ -1,0 +1,140 @@
+import { formatApiName, parseApiName } from './api-name.js';
+import type { PlacedPolicy } from './counter-plan.js';
+import { Faults } from './fault.js';
+import { checkNames } from './policy-names.js';
+import type { Rule } from './rule.js';
+import type { EntryKey } from './rule-book-entry.js';
+import type { RuleBookSource } from './rule-book-object.js';
+import { type BookParts, readBook } from './rule-book-reader.js';
+
+/** What a book says of one request. */
+export interface BookAnswer {
+  /** The entry that wins; undefined where none matches. */
+  readonly winner: PlacedPolicy | undefined;
+  /** Whether the winner also beats decorators. */
+  readonly final: boolean;
+}
+
+interface Small {
+  default?: PlacedPolicy;
+  readonly api: Map<string, PlacedPolicy>;
+}
+
+/**
+ * Who may do what how often: rules by user, tier, api and default, named policies, and policies
+ * that always join. Immutable; look-ups are a few hash look-ups.
+ */
+export class RuleBook {
+  /** Policies that join whatever wins. */
+  readonly always: readonly PlacedPolicy[];
+  /** `mode` as the book says it, if it does. */
+  readonly mode: string | undefined;
+  private readonly root: Small = { api: new Map() };
+  private readonly users = new Map<string, Small>();
+  private readonly tiers = new Map<string, Small>();
+  private readonly policies = new Map<string, PlacedPolicy>();
+
+  /** Entries that were read and checked: see `parse`, `of` and `empty`. */
+  constructor(private readonly parts: BookParts) {
+    this.mode = parts.mode;
+    this.always = parts.entries.filter(({ key }) => key.section === 'always');
+    for (const entry of parts.entries) this.index(entry.key, entry);
+  }
+
+  /**
+   * Reads a book from properties text.
+   *
+   * @throws RateLimitConfigError with every fault of the text
+   */
+  static parse(text: string): RuleBook {
+    return RuleBook.of(text);
+  }
+
+  /**
+   * Makes a book of its object form or of properties text; later ones override earlier ones entry
+   * by entry.
+   *
+   * @throws RateLimitConfigError with every fault
+   */
+  static of(...sources: readonly (RuleBookSource | string)[]): RuleBook {
+    const faults = new Faults();
+    const parts = readBook(sources, faults);
+    checkNames(parts.entries, faults);
+    faults.throwIfAny();
+    return new RuleBook(parts);
+  }
+
+  /** All entries with their places. */
+  get entries(): BookParts['entries'] {
+    return this.parts.entries;
+  }
+
+  /** Whether a user or a tier has rules: if not, the answer depends on the api alone. */
+  get personal(): boolean {
+    return this.users.size > 0 || this.tiers.size > 0;
+  }
+
+  /** The named policy. */
+  policy(name: string): PlacedPolicy | undefined {
+    return this.policies.get(name);
+  }
+
+  /**
+   * The rules that the book has for this request: the winner's, then those that always join.
+   *
+   * @param api `METHOD /path`, a path template or a name
+   */
+  rulesFor(userId: string | undefined, api: string, tier?: string): readonly Rule[] {
+    const { winner } = this.lookUp(userId, api, tier);
+    const placed = winner ? [winner, ...this.always] : this.always;
+    return placed.flatMap(({ policy }) => policy.rules);
+  }
+
+  /** The first of `rulesFor`. */
+  ruleFor(userId: string | undefined, api: string, tier?: string): Rule | undefined {
+    return this.rulesFor(userId, api, tier)[0];
+  }
+
+  /**
+   * Which entry wins: the user's, the tier's, the api's, the default; but the first that is
+   * `final` before all others.
+   */
+  lookUp(userId: string | undefined, api: string, tier?: string): BookAnswer {
+    const { method, name } = parseApiName(api);
+    const keys = method === undefined ? [name] : [formatApiName({ method, name }), name];
+    const user = userId === undefined ? undefined : this.users.get(userId);
+    const candidates = [
+      user && (inApis(user, keys) ?? user.default),
+      this.tierEntry(tier, keys),
+      inApis(this.root, keys),
+      this.root.default,
+    ].filter((entry) => entry !== undefined);
+    const last = candidates.find(({ policy }) => policy.final);
+    return { winner: last ?? candidates[0], final: last !== undefined };
+  }
+
+  private tierEntry(tier: string | undefined, keys: readonly string[]): PlacedPolicy | undefined {
+    const book = tier === undefined ? undefined : this.tiers.get(tier);
+    return book && (inApis(book, keys) ?? book.default);
+  }
+
+  private index({ section, id, api }: EntryKey, placed: PlacedPolicy): void {
+    if (section === 'default') this.root.default = placed;
+    if (section === 'api') this.root.api.set(formatApiName(parseApiName(id)), placed);
+    if (section === 'policy') this.policies.set(id, placed);
+    if (section !== 'user' && section !== 'tier') return;
+    const books = section === 'user' ? this.users : this.tiers;
+    const book: Small = books.get(id) ?? { api: new Map() };
+    books.set(id, book);
+    if (api === undefined) book.default = placed;
+    else book.api.set(formatApiName(parseApiName(api)), placed);
+  }
+}
+
+function inApis(book: Small, keys: readonly string[]): PlacedPolicy | undefined {
+  for (const key of keys) {
+    const found = book.api.get(key);
+    if (found) return found;
+  }
+  return undefined;
+}
