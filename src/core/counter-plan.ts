@@ -16,6 +16,8 @@ export interface PlacedPolicy {
    * counter.
    */
   readonly placeIsApi?: boolean;
+  /** The wider place of rules that do not count by api: a class, for all its handlers. */
+  readonly sharedPlace?: string;
 }
 
 /**
@@ -55,10 +57,11 @@ export function planCounters(placed: PlacedPolicy): readonly CounterPlan[] {
   return plans;
 }
 
-function makePlans({ policy, place, label, placeIsApi = false }: PlacedPolicy): CounterPlan[] {
+function makePlans(placed: PlacedPolicy): CounterPlan[] {
+  const { policy, label, placeIsApi = false } = placed;
   const seen = new Map<string, number>();
   return policy.rules.map((rule, i) => {
-    const origin = rule.name === undefined ? place : `name:${rule.name}`;
+    const origin = originOf(rule, placed);
     const kind = encodeParts([origin, rule.algorithm, String(rule.windowMillis), ...rule.by]);
     const ordinal = seen.get(kind) ?? 0;
     seen.set(kind, ordinal + 1);
@@ -71,6 +74,11 @@ function makePlans({ policy, place, label, placeIsApi = false }: PlacedPolicy): 
       placeIsApi: placeIsApi && rule.name === undefined,
     };
   });
+}
+
+function originOf(rule: Rule, { place, sharedPlace }: PlacedPolicy): string {
+  if (rule.name !== undefined) return `name:${rule.name}`;
+  return rule.by.includes('api') ? place : (sharedPlace ?? place);
 }
 
 /**

@@ -25,30 +25,25 @@ const MODES = ['enforce', 'shadow', 'off'];
 const POLICY_NAME = /^[^,&=]+$/;
 
 /**
- * Reads sources, each a text or an object, into one book; a later source overrides the entries of
- * an earlier one. What is faulty is left out, and each fault is added to `faults`.
+ * Reads books into one; a later book overrides the entries of an earlier one. Each is a list of
+ * texts or objects that make up one book, in which an entry stands once. What is faulty is left
+ * out, and each fault is added to `faults`.
  */
-export function readBook(sources: readonly unknown[], faults: Faults): BookParts {
+export function readBook(books: readonly (readonly unknown[])[], faults: Faults): BookParts {
   const raw = new Map<string, RawEntry>();
   let mode: unknown;
-  for (const source of sources) {
-    const read =
-      typeof source === 'string' ? readBookText(source, faults) : readBookObject(source, faults);
-    mode = read.mode ?? mode;
+  for (const book of books) {
     const here = new Set<string>();
-    for (const entry of read.entries) {
-      const place = placeOf(entry.key);
-      if (here.has(place)) {
-        const problem = 'it is given twice in one book';
-        faults.add({
-          code: 'BOOK_KEY',
-          place: placeText(entry.key),
-          given: show(entry.value),
-          problem,
-        });
+    for (const source of book) {
+      const read =
+        typeof source === 'string' ? readBookText(source, faults) : readBookObject(source, faults);
+      mode = read.mode ?? mode;
+      for (const entry of read.entries) {
+        const place = placeOf(entry.key);
+        if (here.has(place)) twice(entry, faults);
+        here.add(place);
+        raw.set(place, entry);
       }
-      here.add(place);
-      raw.set(place, entry);
     }
   }
   if (mode !== undefined && !MODES.includes(mode as string)) {
@@ -57,6 +52,11 @@ export function readBook(sources: readonly unknown[], faults: Faults): BookParts
     faults.add({ code: 'BOOK_VALUE', place: 'mode', given: show(mode), problem, meant });
   }
   return { entries: readEntries([...raw.values()], faults), mode: mode as string | undefined };
+}
+
+function twice({ key, value }: RawEntry, faults: Faults): void {
+  const problem = 'it is given twice in one book';
+  faults.add({ code: 'BOOK_KEY', place: placeText(key), given: show(value), problem });
 }
 
 function readEntries(raw: readonly RawEntry[], faults: Faults): BookEntry[] {

@@ -7,14 +7,6 @@ import type { EntryKey } from './rule-book-entry.js';
 import type { RuleBookSource } from './rule-book-object.js';
 import { type BookParts, readBook } from './rule-book-reader.js';
 
-/** What a book says of one request. */
-export interface BookAnswer {
-  /** The entry that wins; undefined where none matches. */
-  readonly winner: PlacedPolicy | undefined;
-  /** Whether the winner also beats decorators. */
-  readonly final: boolean;
-}
-
 interface Small {
   default?: PlacedPolicy;
   readonly api: Map<string, PlacedPolicy>;
@@ -58,7 +50,10 @@ export class RuleBook {
    */
   static of(...sources: readonly (RuleBookSource | string)[]): RuleBook {
     const faults = new Faults();
-    const parts = readBook(sources, faults);
+    const parts = readBook(
+      sources.map((source) => [source]),
+      faults,
+    );
     checkNames(parts.entries, faults);
     faults.throwIfAny();
     return new RuleBook(parts);
@@ -74,6 +69,11 @@ export class RuleBook {
     return this.users.size > 0 || this.tiers.size > 0;
   }
 
+  /** The names of its policies. */
+  get policyNames(): Iterable<string> {
+    return this.policies.keys();
+  }
+
   /** The named policy. */
   policy(name: string): PlacedPolicy | undefined {
     return this.policies.get(name);
@@ -85,7 +85,7 @@ export class RuleBook {
    * @param api `METHOD /path`, a path template or a name
    */
   rulesFor(userId: string | undefined, api: string, tier?: string): readonly Rule[] {
-    const { winner } = this.lookUp(userId, api, tier);
+    const winner = this.lookUp(userId, api, tier);
     const placed = winner ? [winner, ...this.always] : this.always;
     return placed.flatMap(({ policy }) => policy.rules);
   }
@@ -96,10 +96,10 @@ export class RuleBook {
   }
 
   /**
-   * Which entry wins: the user's, the tier's, the api's, the default; but the first that is
-   * `final` before all others.
+   * The entry that wins: the user's, the tier's, the api's, the default; but the first that is
+   * `final` before all others. Undefined where none matches.
    */
-  lookUp(userId: string | undefined, api: string, tier?: string): BookAnswer {
+  lookUp(userId: string | undefined, api: string, tier?: string): PlacedPolicy | undefined {
     const { method, name } = parseApiName(api);
     const keys = method === undefined ? [name] : [formatApiName({ method, name }), name];
     const user = userId === undefined ? undefined : this.users.get(userId);
@@ -109,8 +109,7 @@ export class RuleBook {
       inApis(this.root, keys),
       this.root.default,
     ].filter((entry) => entry !== undefined);
-    const last = candidates.find(({ policy }) => policy.final);
-    return { winner: last ?? candidates[0], final: last !== undefined };
+    return candidates.find(({ policy }) => policy.final) ?? candidates[0];
   }
 
   private tierEntry(tier: string | undefined, keys: readonly string[]): PlacedPolicy | undefined {

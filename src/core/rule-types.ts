@@ -196,11 +196,9 @@ type CheckedBook<T, Known> = T extends string
         : CheckedKey<K, T[K], Known>;
     };
 
-type CheckedKey<K, T, Known> = string extends K
+type CheckedKey<K, T, Known> = K extends (Known extends object ? keyof Known : never)
   ? T
-  : K extends (Known extends object ? keyof Known : never)
-    ? T
-    : Invalid<Fault<`unknown option "${K & string}"`>>;
+  : Invalid<Fault<`unknown option "${K & string}"`>>;
 
 interface AnyKey {
   readonly [key: string]: AnyKey;
@@ -208,8 +206,8 @@ interface AnyKey {
 
 /**
  * For `forRoot<const O extends RateLimitOptions>(options: O & CheckedOptions<O, RateLimitOptions>)`.
- * An inferred `O` has every key it was given, so the compiler's own check for unknown keys never
- * strikes; `Known`, the declared options, brings it back. Without it any key passes.
+ * An inferred `O` has every key it was given, so the compiler's own check for unknown keys hardly
+ * ever strikes; `Known`, the declared options, brings it back. Without it any key passes.
  */
 export type CheckedOptions<O, Known = AnyKey> = {
   [K in keyof O]: K extends 'always'

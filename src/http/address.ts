@@ -16,7 +16,7 @@
 /** Room for address (45), brackets, port and zone. Bounds the work below for hostile text. */
 const MAX_TEXT = 128;
 
-const BRACKETED = /^\[([^[\]]+)\](?::(\d{1,5}))?$/;
+const BRACKETED = /^\[([^\]]+)\](?::(\d{1,5}))?$/;
 /** After a dotted quad a colon can only start a port; after a hex group it would be ambiguous. */
 const QUAD_AND_PORT = /^([\da-f:]*(?:\d{1,3}\.){3}\d{1,3}):(\d{1,5})$/i;
 const ZONE = /%[\w.~%:-]+$/;

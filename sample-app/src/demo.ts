@@ -1,0 +1,3 @@
+import { walkthrough } from './walkthrough.js';
+
+await walkthrough((line) => console.log(line));

@@ -1,0 +1,63 @@
+import { type ApiName, formatApiName } from './api-name.js';
+import { type CounterPlan, type PlacedPolicy, planCounters } from './counter-plan.js';
+import type { RuleBook } from './rule-book.js';
+
+/** What decorators say of a handler: policies, that nothing applies, or nothing. */
+export type DecoratedLimits = readonly PlacedPolicy[] | 'skip' | undefined;
+
+const NONE: readonly CounterPlan[] = [];
+
+/**
+ * Which limits apply to one api, worked out once for each entry of the book that may win: what
+ * decorates the handler, else the user's, the tier's, the api's entry, else the default; but
+ * first of all an entry with `final=true`. What always joins, joins.
+ */
+export class ApplicableLimits {
+  private readonly apiText: string;
+  private readonly byWinner = new Map<PlacedPolicy | undefined, readonly CounterPlan[]>();
+  /** The answer for everybody, when the book does not tell users apart. */
+  private readonly common: readonly CounterPlan[] | undefined;
+
+  constructor(
+    private readonly book: RuleBook,
+    private readonly decorated: DecoratedLimits,
+    readonly api: ApiName,
+  ) {
+    this.apiText = formatApiName(api);
+    this.common = book.personal ? undefined : this.lookUp(undefined);
+  }
+
+  /** Whether nobody at all is limited here. */
+  get none(): boolean {
+    return this.common?.length === 0;
+  }
+
+  /** The rules for this user; none: not limited. */
+  plansFor(userId: string | undefined, tier?: string): readonly CounterPlan[] {
+    return this.common ?? this.lookUp(userId, tier);
+  }
+
+  private lookUp(userId: string | undefined, tier?: string): readonly CounterPlan[] {
+    const winner = this.book.lookUp(userId, this.apiText, tier);
+    let plans = this.byWinner.get(winner);
+    if (!plans) {
+      plans = this.plans(winner);
+      this.byWinner.set(winner, plans);
+    }
+    return plans;
+  }
+
+  private plans(winner: PlacedPolicy | undefined): readonly CounterPlan[] {
+    const { decorated, book } = this;
+    if (decorated === 'skip' && !winner?.policy.final) return NONE;
+    const winners = decorated === 'skip' || winner?.policy.final ? [winner] : decorated;
+    const chosen = (winners ?? [winner]).filter((placed) => placed !== undefined);
+    return unique([...chosen, ...book.always].flatMap((placed) => planCounters(placed)));
+  }
+}
+
+/** Each counter once: places that share a name would else spend twice. */
+export function unique(plans: readonly CounterPlan[]): readonly CounterPlan[] {
+  const seen = new Set<string>();
+  return plans.filter(({ id }) => !seen.has(id) && seen.add(id));
+}

@@ -1,0 +1,51 @@
+/* The front door of `nestjs-doorman`. */
+export {
+  type AlgorithmName,
+  type CheckedRule,
+  Clock,
+  type Counter,
+  type CounterPlan,
+  type CountMode,
+  type Decision,
+  type Fault,
+  type FaultCode,
+  KeyedLimiter,
+  Limiter,
+  LimiterFactory,
+  type MaybePromise,
+  MemoryStore,
+  type Outcome,
+  Policy,
+  type PolicySource,
+  RateLimitConfigError,
+  RateLimitStore,
+  type Receipt,
+  type RefusalReason,
+  Rule,
+  RuleBook,
+  type RuleBookSource,
+  type RuleDecision,
+  type RuleMode,
+  type RuleObject,
+  type SmallBook,
+  type Standing,
+  type StoreEntry,
+  type StoreErrorPolicy,
+  SynchronousStore,
+  SystemClock,
+} from './core/index.js';
+export type { HeaderDialect, HeaderDialectName } from './http/headers/index.js';
+export type { RefusalBody } from './http/refusal-body.js';
+export type { DecisionEvent } from './nest/decision-events.js';
+export { RateLimit, SkipRateLimit } from './nest/decorators.js';
+export { RateLimitExceededException } from './nest/exceptions.js';
+export type {
+  HeadersOption,
+  RateLimitExtras,
+  RateLimitOptions,
+  RateLimitOptionsFactory,
+  UserId,
+} from './nest/options.js';
+export { RateLimitGuard } from './nest/rate-limit.guard.js';
+export { type RateLimitAsyncOptions, RateLimitModule } from './nest/rate-limit.module.js';
+export { type CheckOptions, RateLimitService } from './nest/rate-limit.service.js';

@@ -1,0 +1,79 @@
+import 'reflect-metadata';
+import { UseGuards } from '@nestjs/common';
+import type { PolicySource } from '../core/index.js';
+import type { CheckedRules } from '../core/rule-types.js';
+import { RateLimitBinding } from './rate-limit.binding.js';
+
+const LIMIT = Symbol.for('nestjs-doorman:rate-limit');
+const SKIP = Symbol.for('nestjs-doorman:skip');
+
+/** What decorators wrote on one class or method. */
+export interface Decoration {
+  /** The rules of each `@RateLimit`, as they were given; more than one is a fault. */
+  readonly limits: readonly (readonly PolicySource[])[];
+  readonly skip: boolean;
+}
+
+/**
+ * Limits a handler, or every handler of a class: rule text, an object, or the name of a `policy`
+ * entry of the rule book. Several decide together: all allow, or none is spent.
+ *
+ * ```ts
+ * @RateLimit('fixed-window,2,10')
+ * @RateLimit({ limit: 100, window: '1m', burst: 200 })
+ * @RateLimit('search', 'fixed-window,1000,1d,by=user')
+ * ```
+ *
+ * Beats the rule book, but for its entries with `final=true`. Faults are told at start-up.
+ */
+export function RateLimit<const T extends readonly PolicySource[]>(
+  ...rules: CheckedRules<T>
+): MethodDecorator & ClassDecorator {
+  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const holder = holderOf('@RateLimit', target, key, descriptor);
+    const before: Decoration['limits'] = Reflect.getOwnMetadata(LIMIT, holder) ?? [];
+    Reflect.defineMetadata(LIMIT, [...before, rules], holder);
+    UseGuards(RateLimitBinding)(target, key as string, descriptor as PropertyDescriptor);
+  };
+}
+
+/**
+ * Lets a handler, or every handler of a class, through uncounted: no rule of the book applies but
+ * those with `final=true`. The nearest decorator wins: a handler's `@RateLimit` beats the skip of
+ * its class.
+ */
+export function SkipRateLimit(): MethodDecorator & ClassDecorator {
+  return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    Reflect.defineMetadata(SKIP, true, holderOf('@SkipRateLimit', target, key, descriptor));
+  };
+}
+
+/** What stands on this class or method itself; undefined when nothing does. */
+export function decorationOf(holder: object): Decoration | undefined {
+  const limits: Decoration['limits'] = Reflect.getOwnMetadata(LIMIT, holder) ?? [];
+  const skip = Reflect.getOwnMetadata(SKIP, holder) === true;
+  return limits.length === 0 && !skip ? undefined : { limits, skip };
+}
+
+/** What stands on a class, or on the nearest of those it extends. */
+export function classDecorationOf(type: object): Decoration | undefined {
+  for (let one: object | null = type; one; one = Object.getPrototypeOf(one)) {
+    const decoration = decorationOf(one);
+    if (decoration) return decoration;
+  }
+  return undefined;
+}
+
+function holderOf(
+  decorator: string,
+  target: object,
+  key: string | symbol | undefined,
+  descriptor: PropertyDescriptor | undefined,
+): object {
+  if (key === undefined) return target;
+  const method: unknown = descriptor?.value;
+  if (typeof method === 'function' && typeof target !== 'function') return method;
+  throw new TypeError(
+    `${decorator} stands on a class or an instance method, not on ${String(key)}`,
+  );
+}

@@ -1,0 +1,146 @@
+import { RequestMethod } from '@nestjs/common';
+import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import { type ApiName, canonicalMethod, parseApiName } from '../core/api-name.js';
+import type { DecoratedLimits } from '../core/applicable-limits.js';
+import { Faults } from '../core/fault.js';
+import type { RuleBook } from '../core/index.js';
+import type { Surroundings } from '../core/rule-availability.js';
+import { type Decorated, placeOfHandler, readDecorated } from './decorated-limits.js';
+import { findIdleDecorators } from './decorator-faults.js';
+import { classDecorationOf, decorationOf } from './decorators.js';
+import { requestMethodOf, templatesOf } from './route-templates.js';
+
+/** A class with handlers, as far as names and decorators go. */
+type HandlerClass = { readonly name: string; readonly prototype: object };
+type Handler = (...args: never[]) => unknown;
+
+/** A handler of the application. */
+export interface HandlerEntry {
+  readonly place: string;
+  readonly limits: DecoratedLimits;
+  /** The routes that Nest maps it under, as far as they can be told before a request. */
+  readonly routes: readonly ApiName[];
+}
+
+/**
+ * The handlers of the application and what decorates them: read once at start-up, so that every
+ * fault is told then, and by class and handler, since controllers that extend one base share its
+ * functions.
+ */
+export class HandlerCatalog {
+  private readonly entries = new Map<object, Map<object, HandlerEntry>>();
+
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly config: ApplicationConfig,
+    private readonly book: RuleBook,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  /** Reads every controller; each fault is added to `faults`. */
+  scan(faults: Faults): void {
+    const places = new Map<string, object>();
+    for (const module of this.modules.values()) {
+      for (const { metatype } of module.controllers.values()) {
+        const type = metatype as unknown as HandlerClass;
+        if (this.entries.has(type)) continue;
+        this.entries.set(type, this.readClass(type, module.metatype, faults));
+        for (const { place, limits } of this.entries.get(type)!.values()) {
+          const taken = places.get(place);
+          places.set(place, type);
+          if (!taken || limits === undefined || limits === 'skip') continue;
+          const problem =
+            'another class of that name in a module of that name has this handler too; rename one, or give the rule a name';
+          faults.add({ code: 'PLACE_CONFLICT', place, given: '@RateLimit', problem });
+        }
+      }
+    }
+    findIdleDecorators(this.modules, faults);
+  }
+
+  /**
+   * What is known of a handler; one of a module that was loaded later is read now.
+   *
+   * @throws RateLimitConfigError when it is faulty: never let through by mistake
+   */
+  entry(type: object, handler: object): HandlerEntry {
+    const handlers = this.entries.get(type) ?? new Map<object, HandlerEntry>();
+    this.entries.set(type, handlers);
+    let entry = handlers.get(handler);
+    if (!entry) {
+      const faults = new Faults();
+      const name = (handler as Handler).name;
+      entry = this.readHandler(type as HandlerClass, Object, name, handler, faults);
+      faults.throwIfAny();
+      handlers.set(handler, entry);
+    }
+    return entry;
+  }
+
+  /** All handlers. */
+  *all(): Iterable<HandlerEntry> {
+    for (const handlers of this.entries.values()) yield* handlers.values();
+  }
+
+  /** The handlers that serve an api, each with its method: `/orders` may be several. */
+  serving(api: string): { entry: HandlerEntry; route: ApiName }[] {
+    const { method, name } = parseApiName(api);
+    return [...this.all()].flatMap((entry) =>
+      entry.routes
+        .filter((route) => route.name === name)
+        .filter((route) => !method || !route.method || route.method === method)
+        .map((route) => ({ entry, route: { name, method: route.method ?? method } })),
+    );
+  }
+
+  private readClass(type: HandlerClass, module: HandlerClass, faults: Faults) {
+    const handlers = new Map<object, HandlerEntry>();
+    for (const [name, handler] of methodsOf(type.prototype)) {
+      if (requestMethodOf(handler) === undefined) continue;
+      handlers.set(handler, this.readHandler(type, module, name, handler, faults));
+    }
+    return handlers;
+  }
+
+  private readHandler(
+    type: HandlerClass,
+    module: HandlerClass,
+    methodName: string,
+    handler: object,
+    faults: Faults,
+  ): HandlerEntry {
+    const decorated: Decorated = {
+      moduleName: module.name,
+      className: type.name,
+      methodName,
+      handler: decorationOf(handler),
+      class: classDecorationOf(type),
+    };
+    const method = requestMethodOf(handler);
+    const controller = { type, module, applicationId: this.modules.applicationId };
+    const templates = method === undefined ? [] : templatesOf(controller, handler, this.config);
+    const methodText =
+      method === undefined || method === RequestMethod.ALL ? undefined : RequestMethod[method];
+    return {
+      place: placeOfHandler(decorated),
+      limits: readDecorated(decorated, this.book, this.surroundings, faults),
+      routes: templates.map((name) => ({
+        name,
+        method: methodText === undefined ? undefined : canonicalMethod(methodText),
+      })),
+    };
+  }
+}
+
+/** The methods of a class and those it inherits, the nearest of each name. */
+export function methodsOf(prototype: object): Map<string, Handler> {
+  const methods = new Map<string, Handler>();
+  for (let one = prototype; one && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
+    for (const name of Object.getOwnPropertyNames(one)) {
+      const value: unknown = Object.getOwnPropertyDescriptor(one, name)?.value;
+      if (name === 'constructor' || methods.has(name) || typeof value !== 'function') continue;
+      methods.set(name, value as Handler);
+    }
+  }
+  return methods;
+}

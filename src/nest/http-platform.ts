@@ -1,0 +1,45 @@
+/**
+ * What the guard needs of an HTTP framework: one small object each, and the only places that know
+ * how their requests look.
+ */
+export interface HttpPlatform {
+  /** The template that the router matched, as the framework spells it. */
+  template(request: HttpRequest): string | undefined;
+  method(request: HttpRequest): string;
+  setHeader(response: HttpResponse, name: string, value: string): void;
+  /** Whom `req.ip` believes: nobody, some, or every proxy that a request claims. */
+  trust(request: HttpRequest): 'none' | 'some' | 'all';
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: requests of frameworks that are not imported here
+export type HttpRequest = any;
+// biome-ignore lint/suspicious/noExplicitAny: the same of responses
+export type HttpResponse = any;
+
+const express: HttpPlatform = {
+  template: (request) => {
+    const path = request.route?.path;
+    return typeof path === 'string' ? (request.baseUrl ?? '') + path : undefined;
+  },
+  method: (request) => request.method,
+  setHeader: (response, name, value) => response.setHeader(name, value),
+  trust: (request) => {
+    const trusted = request.app?.get?.('trust proxy');
+    return trusted === true ? 'all' : trusted ? 'some' : 'none';
+  },
+};
+
+const fastify: HttpPlatform = {
+  template: (request) => request.routeOptions?.url,
+  method: (request) => request.method,
+  setHeader: (response, name, value) => response.header(name, value),
+  trust: (request) => {
+    if (request.ips === undefined) return 'none';
+    return request.server?.initialConfig?.trustProxy === true ? 'all' : 'some';
+  },
+};
+
+/** The platform that a response belongs to: Fastify's reply has the raw response inside. */
+export function platformOf(response: HttpResponse): HttpPlatform {
+  return typeof response?.setHeader === 'function' ? express : fastify;
+}

@@ -1,0 +1,58 @@
+import type { ExecutionContext, Type } from '@nestjs/common';
+import type { MaybePromise, RateLimitStore, RuleBookSource } from '../core/index.js';
+import type { HeaderDialect, HeaderDialectName } from '../http/headers/index.js';
+import type { RateLimitGuard } from './rate-limit.guard.js';
+
+/** An id as applications keep it; nothing is nobody. */
+export type UserId = string | number | bigint | null | undefined;
+
+/** The options of the module. */
+export interface RateLimitOptions {
+  /** The rule book, as an object or in properties text. */
+  readonly rules?: RuleBookSource | string;
+  /** Path of a book in properties text; overrides `rules` entry by entry. */
+  readonly rulesFile?: string;
+  /** Policies that join whatever rule wins, and apply where none does. */
+  readonly always?: RuleBookSource['always'];
+  /**
+   * Who asks. By default `req.user` as text or number, then its `id`, `sub`, `userId`; nobody is
+   * counted by the client's address.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: what a request is depends on the platform
+  readonly user?: (req: any, ctx: ExecutionContext) => MaybePromise<UserId>;
+  /** The client's address, where the framework's own is not right. */
+  readonly address?: (ctx: ExecutionContext) => MaybePromise<string | undefined>;
+  /** One spelling for ids that mean the same, such as lower case. */
+  readonly normalizeId?: (id: string) => string;
+  /** Requests that are let through uncounted: probes, internal callers. */
+  readonly skip?: (ctx: ExecutionContext) => MaybePromise<boolean>;
+  /** `off` limits nothing. Default `enforce`. */
+  readonly mode?: 'enforce' | 'off';
+  /** How decisions are told in headers. Default `ietf`. */
+  readonly headers?: HeadersOption;
+  /** Where counters live. By default in this process. */
+  readonly store?: RateLimitStore;
+  /** Bits of an IPv6 address that make one client, 1 … 128. Default 56. */
+  readonly ipv6Prefix?: number;
+  /** The largest limit of an exact log. Default 1000. */
+  readonly maxLogLimit?: number;
+  /** When requests are decided: in the guard. */
+  readonly stage?: 'guard';
+  /** Where the guard stands among global guards: in the order of the modules. */
+  readonly order?: 'registered';
+}
+
+/** A dialect by name, a function of your own, several, or none. */
+export type HeadersOption = OneDialect | readonly OneDialect[] | false;
+type OneDialect = HeaderDialectName | HeaderDialect;
+
+/** What stands beside the options, since it settles which providers there are. */
+export interface RateLimitExtras {
+  /** A subclass of the guard in its place; `false`: only what is decorated is guarded. */
+  readonly guard?: Type<RateLimitGuard> | false;
+}
+
+/** For `forRootAsync({ useClass })`. */
+export interface RateLimitOptionsFactory {
+  createRateLimitOptions(): RateLimitOptions | Promise<RateLimitOptions>;
+}

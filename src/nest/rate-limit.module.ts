@@ -1,0 +1,207 @@
+import {
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  type FactoryProvider,
+  Inject,
+  Module,
+  type ModuleMetadata,
+  type NestModule,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { APP_GUARD, ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import { BUILT_IN_DIMENSIONS } from '../core/dimension.js';
+import { Faults } from '../core/fault.js';
+import {
+  Clock,
+  LimiterFactory,
+  MemoryStore,
+  RateLimitStore,
+  RuleBook,
+  SystemClock,
+} from '../core/index.js';
+import type { Surroundings } from '../core/rule-availability.js';
+import type { CheckedOptions } from '../core/rule-types.js';
+import { createBook } from './book-provider.js';
+import { HandlerCatalog } from './handler-catalog.js';
+import { HttpTransport } from './http.transport.js';
+import type { RateLimitExtras, RateLimitOptions, RateLimitOptionsFactory } from './options.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
+import { RateLimitService } from './rate-limit.service.js';
+import { RequestIdentity } from './request-identity.js';
+import { readSettings, type Settings } from './settings.js';
+import { checkAtStart, type StartupParts, tellAtStart } from './startup.js';
+import { FAULTS, OPTIONS, SETTINGS } from './tokens.js';
+import { Warnings } from './warnings.js';
+
+type AnyOptions = RateLimitOptions & RateLimitExtras;
+type Checked<O> = O & CheckedOptions<O, AnyOptions>;
+
+/** How `forRootAsync` gets its options. */
+export interface RateLimitAsyncOptions<O extends RateLimitOptions = RateLimitOptions>
+  extends Pick<ModuleMetadata, 'imports'>,
+    RateLimitExtras {
+  readonly inject?: FactoryProvider['inject'];
+  // biome-ignore lint/suspicious/noExplicitAny: what is injected is up to `inject`
+  readonly useFactory?: (...args: any[]) => Checked<O> | Promise<Checked<O>>;
+  readonly useClass?: Type<RateLimitOptionsFactory>;
+  readonly useExisting?: Type<RateLimitOptionsFactory>;
+}
+
+const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitOptions>({
+  optionsInjectionToken: OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .setFactoryMethodName('createRateLimitOptions')
+  .setExtras<RateLimitExtras>({ guard: undefined as never }, (definition, { guard }) => ({
+    ...definition,
+    global: true,
+    providers: [...(definition.providers ?? []), ...guardProviders(guard)],
+  }))
+  .build();
+
+function guardProviders(guard: RateLimitExtras['guard']): Provider[] {
+  return [
+    { provide: RateLimitGuard, useClass: guard || RateLimitGuard },
+    ...(guard === false ? [] : [{ provide: APP_GUARD, useExisting: RateLimitGuard }]),
+  ];
+}
+
+function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
+  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS };
+}
+
+const providers: Provider[] = [
+  Warnings,
+  { provide: FAULTS, useFactory: () => new Faults() },
+  { provide: SETTINGS, inject: [OPTIONS, FAULTS], useFactory: readSettings },
+  { provide: Clock, useFactory: () => new SystemClock() },
+  {
+    provide: RuleBook,
+    inject: [SETTINGS, FAULTS],
+    useFactory: (settings: Settings, faults: Faults) =>
+      createBook(settings, surroundingsOf(settings), faults),
+  },
+  {
+    provide: RateLimitStore,
+    inject: [SETTINGS],
+    useFactory: ({ store }: Settings) => store ?? new MemoryStore(),
+  },
+  {
+    provide: LimiterFactory,
+    inject: [Clock],
+    useFactory: (clock: Clock) => new LimiterFactory(clock, new MemoryStore()),
+  },
+  {
+    provide: HandlerCatalog,
+    inject: [ModulesContainer, ApplicationConfig, RuleBook, SETTINGS],
+    useFactory: (
+      modules: ModulesContainer,
+      config: ApplicationConfig,
+      book: RuleBook,
+      settings: Settings,
+    ) => new HandlerCatalog(modules, config, book, surroundingsOf(settings)),
+  },
+  {
+    provide: RateLimitService,
+    inject: [RuleBook, RateLimitStore, Clock, HandlerCatalog, SETTINGS, Warnings],
+    useFactory: (
+      book: RuleBook,
+      store: RateLimitStore,
+      clock: Clock,
+      catalog: HandlerCatalog,
+      settings: Settings,
+      warnings: Warnings,
+    ) => {
+      const { ipv6Prefix, normalizeId } = settings;
+      const surroundings = surroundingsOf(settings);
+      const parts = { book, store, clock, catalog, surroundings, warnings };
+      return new RateLimitService({ ...parts, ipv6Prefix, normalizeId });
+    },
+  },
+  {
+    provide: HttpTransport,
+    inject: [RateLimitService, HandlerCatalog, SETTINGS, Warnings],
+    useFactory: (
+      service: RateLimitService,
+      catalog: HandlerCatalog,
+      settings: Settings,
+      warnings: Warnings,
+    ) => {
+      const identity = new RequestIdentity(settings, warnings);
+      return new HttpTransport(service, catalog, identity, settings);
+    },
+  },
+];
+
+/**
+ * Rate limiting for the whole application: import it once, in the root module.
+ *
+ * ```ts
+ * RateLimitModule.forRoot({ rules: { default: 'token-bucket,5,10' } })
+ * ```
+ */
+@Module({
+  providers,
+  exports: [Clock, RuleBook, LimiterFactory, RateLimitService, RateLimitStore, RateLimitGuard],
+})
+export class RateLimitModule
+  extends ConfigurableModuleClass
+  implements NestModule, OnModuleInit, OnApplicationShutdown
+{
+  private readonly parts: StartupParts;
+  private started = false;
+
+  constructor(
+    @Inject(SETTINGS) settings: Settings,
+    @Inject(RuleBook) book: RuleBook,
+    @Inject(RateLimitStore) store: RateLimitStore,
+    @Inject(HandlerCatalog) catalog: HandlerCatalog,
+    @Inject(ModulesContainer) modules: ModulesContainer,
+    @Inject(Warnings) warnings: Warnings,
+    @Inject(FAULTS) faults: Faults,
+    @Inject(RateLimitService) private readonly service: RateLimitService,
+  ) {
+    super();
+    this.parts = { settings, book, store, catalog, modules, warnings, faults };
+  }
+
+  /** @throws RateLimitConfigError when the application starts, with every fault there is */
+  static forRoot<const O extends AnyOptions>(options = {} as Checked<O>): DynamicModule {
+    return ConfigurableModuleClass.forRoot.call(RateLimitModule, options as AnyOptions);
+  }
+
+  /** Options from a factory, a class or an existing provider; `guard` stands beside it. */
+  static forRootAsync<const O extends RateLimitOptions>(
+    options: RateLimitAsyncOptions<O>,
+  ): DynamicModule {
+    if (!options.useFactory && !options.useClass && !options.useExisting) {
+      throw new TypeError('RateLimitModule.forRootAsync needs useFactory, useClass or useExisting');
+    }
+    return ConfigurableModuleClass.forRootAsync.call(RateLimitModule, options as never);
+  }
+
+  /** Runs before the routes are mapped, when prefix and versions are settled. */
+  configure(): void {
+    this.start();
+  }
+
+  /** For applications without HTTP, where `configure` is not called. */
+  onModuleInit(): void {
+    this.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.service.close();
+    await this.parts.store.close();
+  }
+
+  private start(): void {
+    if (this.started) return;
+    this.started = true;
+    checkAtStart(this.parts, RateLimitModule);
+    tellAtStart(this.parts);
+  }
+}

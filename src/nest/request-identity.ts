@@ -1,0 +1,84 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { MaybePromise } from '../core/index.js';
+import { andThen } from '../core/maybe-promise.js';
+import { addressKey } from '../http/address.js';
+import type { HttpPlatform, HttpRequest } from './http-platform.js';
+import type { UserId } from './options.js';
+import type { Settings } from './settings.js';
+import type { Warnings } from './warnings.js';
+
+/** Says who asks: the principal's id and the client's address. */
+export class RequestIdentity {
+  private proxiesLookedAt = false;
+
+  constructor(
+    private readonly settings: Pick<Settings, 'user' | 'address' | 'normalizeId' | 'ipv6Prefix'>,
+    private readonly warnings: Warnings,
+  ) {}
+
+  /** The id of the authenticated principal; undefined when there is none. */
+  userId(request: HttpRequest, context: ExecutionContext): MaybePromise<string | undefined> {
+    const { user } = this.settings;
+    if (!user) return this.idText(this.defaultUser(request));
+    return andThen(user(request, context), (id) => this.idText(id));
+  }
+
+  /** The client's address in canonical form; undefined where the framework knows none. */
+  address(
+    request: HttpRequest,
+    context: ExecutionContext,
+    platform: HttpPlatform,
+  ): MaybePromise<string | undefined> {
+    const { address } = this.settings;
+    if (address) return andThen(address(context), (text) => this.addressText(text));
+    this.lookAtProxies(request, platform);
+    return this.addressText(request.ip);
+  }
+
+  private defaultUser(request: HttpRequest): UserId {
+    const user = request.user;
+    if (typeof user !== 'object' || user === null) return user;
+    const id = user.id ?? user.sub ?? user.userId;
+    if (id === undefined || id === null) {
+      this.warnings.once(
+        'principal',
+        'req.user has no id, sub or userId: such callers are counted by address. Say who they are with the option user: (req) => …',
+      );
+    }
+    return id;
+  }
+
+  private idText(id: unknown): string | undefined {
+    if (id === undefined || id === null) return undefined;
+    if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') {
+      const { normalizeId } = this.settings;
+      return normalizeId ? normalizeId(String(id)) : String(id);
+    }
+    const problem = `A user id is text or a number, got ${typeof id}: such callers are counted by address`;
+    this.warnings.once('user id', problem);
+    return undefined;
+  }
+
+  private addressText(text: unknown): string | undefined {
+    if (typeof text !== 'string' || text === '') return undefined;
+    return addressKey(text, this.settings.ipv6Prefix);
+  }
+
+  /** Told once each, from what the first requests look like. */
+  private lookAtProxies(request: HttpRequest, platform: HttpPlatform): void {
+    if (this.proxiesLookedAt || request.headers?.['x-forwarded-for'] === undefined) return;
+    this.proxiesLookedAt = true;
+    const trust = platform.trust(request);
+    if (trust === 'none') {
+      this.warnings.once(
+        'no proxy',
+        'Requests come with X-Forwarded-For, but no proxy is trusted: all clients behind a proxy share its address. Set "trust proxy" (Express) or trustProxy (Fastify) to your proxies',
+      );
+    } else if (trust === 'all') {
+      this.warnings.once(
+        'all proxies',
+        'Every proxy is trusted, so each client can choose its address with X-Forwarded-For and never meet its limit. Name your proxies in "trust proxy" (Express) or trustProxy (Fastify)',
+      );
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import cluster from 'node:cluster';
+import type { ModulesContainer } from '@nestjs/core';
+import type { Faults } from '../core/fault.js';
+import type { RateLimitStore, RuleBook } from '../core/index.js';
+import { checkNames } from '../core/policy-names.js';
+import type { HandlerCatalog } from './handler-catalog.js';
+import type { Settings } from './settings.js';
+import type { Warnings } from './warnings.js';
+
+/** What is looked at once, when the application starts. */
+export interface StartupParts {
+  readonly settings: Settings;
+  readonly book: RuleBook;
+  readonly store: RateLimitStore;
+  readonly catalog: HandlerCatalog;
+  readonly modules: ModulesContainer;
+  readonly warnings: Warnings;
+  /** Faults that options and book had already. */
+  readonly faults: Faults;
+}
+
+/**
+ * Looks for every fault before the first request is served.
+ *
+ * @param module the class whose imports are counted
+ * @throws RateLimitConfigError with all of them
+ */
+export function checkAtStart(parts: StartupParts, module: object): void {
+  const { modules, catalog, book, faults } = parts;
+  const imported = [...modules.values()].filter(({ metatype }) => metatype === module).length;
+  if (imported > 1) {
+    const problem = `it is imported ${imported} times; import it once, in the root module`;
+    const given = 'RateLimitModule.forRoot()';
+    faults.add({ code: 'MODULE_TWICE', place: 'the application', given, problem });
+  }
+  catalog.scan(faults);
+  const decorated = [...catalog.all()].flatMap(({ limits }) =>
+    limits === undefined || limits === 'skip' ? [] : limits,
+  );
+  checkNames([...new Set([...book.entries, ...decorated])], faults);
+  faults.throwIfAny();
+}
+
+/** One line that says what is in force, and warnings of what will probably surprise. */
+export function tellAtStart({ settings, book, store, catalog, warnings }: StartupParts): void {
+  const decorated = [...catalog.all()].filter(({ limits }) => Array.isArray(limits)).length;
+  const off =
+    settings.mode === 'off' || book.mode === 'off' ? ', mode off: nothing is limited' : '';
+  const rules = `${count(book.entries.length, 'rule')} in the book, ${count(decorated, 'decorated handler')}`;
+  warnings.log(`${rules}, ${store.name} store, decided in the guard${off}`);
+  warnUnmatched(book, catalog, warnings);
+  const oneOfSeveral =
+    cluster.isWorker ||
+    process.env['NODE_APP_INSTANCE'] !== undefined ||
+    process.env['pm_id'] !== undefined;
+  if (oneOfSeveral && store.name === 'memory') {
+    warnings.once(
+      'processes',
+      'This is one of several processes, and each counts in its own memory: together they let through as many times the limit. A shared store counts them as one',
+    );
+  }
+}
+
+/** A path that no route has is a typing mistake, or a route that is gone. */
+function warnUnmatched(book: RuleBook, catalog: HandlerCatalog, warnings: Warnings): void {
+  const routes = [...catalog.all()].flatMap((entry) => entry.routes);
+  if (routes.length === 0) return;
+  for (const { key } of book.entries) {
+    const api = key.section === 'api' ? key.id : key.api;
+    if (!api?.includes('/') || catalog.serving(api).length > 0) continue;
+    const known = [...new Set(routes.map(({ name }) => name))].slice(0, 20).join(', ');
+    warnings.once(
+      `route ${api}`,
+      `The rule book names "${api}", which no route has; there are ${known}`,
+    );
+  }
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`;
+}
