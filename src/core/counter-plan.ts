@@ -1,6 +1,7 @@
 import { type Algorithm, createAlgorithm } from './algorithms/index.js';
 import type { Dimension } from './dimension.js';
 import { type Asker, dimensionValue, encodeParts } from './identity.js';
+import { KeyedHash } from './keyed-hash.js';
 import type { Policy } from './policy.js';
 import type { Rule } from './rule.js';
 
@@ -27,6 +28,9 @@ export interface PlacedPolicy {
  */
 export interface CounterPlan {
   readonly id: string;
+  /** The id in 64 bits, for stores that hash: mixed into the hash of the values. */
+  readonly seedLo: number;
+  readonly seedHi: number;
   readonly label: string;
   readonly rule: Rule;
   readonly algorithm: Algorithm;
@@ -65,8 +69,10 @@ function makePlans(placed: PlacedPolicy): CounterPlan[] {
     const kind = encodeParts([origin, rule.algorithm, String(rule.windowMillis), ...rule.by]);
     const ordinal = seen.get(kind) ?? 0;
     seen.set(kind, ordinal + 1);
+    const id = encodeParts([kind, String(ordinal)]);
     return {
-      id: encodeParts([kind, String(ordinal)]),
+      id,
+      ...seedOf(id),
       label: rule.name ?? (i === 0 ? label : `${label}-${i + 1}`),
       rule,
       algorithm: createAlgorithm(rule.algorithm, rule),
@@ -74,6 +80,14 @@ function makePlans(placed: PlacedPolicy): CounterPlan[] {
       placeIsApi: placeIsApi && rule.name === undefined,
     };
   });
+}
+
+/** The same in every process, so that those that share a table agree. */
+const seeds = new KeyedHash(0, 0);
+
+function seedOf(id: string): { seedLo: number; seedHi: number } {
+  seeds.hash(0, 0, id, undefined);
+  return { seedLo: seeds.lo, seedHi: seeds.hi };
 }
 
 function originOf(rule: Rule, { place, sharedPlace }: PlacedPolicy): string {

@@ -1,4 +1,4 @@
-import type { Cells } from './algorithms/index.js';
+import type { Cells, View } from './algorithms/index.js';
 import type { CounterPlan } from './counter-plan.js';
 
 /**
@@ -69,13 +69,6 @@ export function rulesOf(decision: Decision): readonly RuleDecision[] {
   return decision.rules ?? [{ ...decision, name: decision.policy }];
 }
 
-/** The numbers of one counter, where they lie. */
-export interface CounterState {
-  readonly plan: CounterPlan;
-  readonly cells: Cells;
-  readonly at: number;
-}
-
 /**
  * A cost is a whole number, 0 or more.
  *
@@ -89,58 +82,45 @@ export function assertCost(cost: number): void {
 }
 
 /** How long until `cost` fits. Nothing always fits, even where a bucket was overdrawn. */
-function waitFor({ plan, cells, at }: CounterState, now: number, cost: number): number {
+export function waitFor(
+  { algorithm }: CounterPlan,
+  cells: Cells,
+  at: number,
+  now: number,
+  cost: number,
+): number {
   if (cost === 0) return 0;
-  if (cost > plan.algorithm.capacity) return Number.POSITIVE_INFINITY;
-  return plan.algorithm.wait(cells, at, now, cost);
+  if (cost > algorithm.capacity) return Number.POSITIVE_INFINITY;
+  return algorithm.wait(cells, at, now, cost);
 }
 
-/** Decides by one counter; takes from it when told to and when it fits. */
-export function decideOne(state: CounterState, now: number, cost: number, take: boolean): Decision {
-  const { plan, cells, at } = state;
-  const { algorithm } = plan;
-  const wait = waitFor(state, now, cost);
-  if (take && wait === 0 && cost > 0) algorithm.take(cells, at, now, cost);
+/** What a single rule decides, from how its counter stands. */
+export function decisionOf({ algorithm, label }: CounterPlan, wait: number, view: View): Decision {
   return {
     allowed: wait === 0,
     reason: wait === 0 ? undefined : reasonOf(wait),
-    policy: plan.label,
+    policy: label,
     limit: algorithm.capacity,
     windowMillis: algorithm.fillMillis,
-    remaining: algorithm.remaining(cells, at, now),
+    remaining: view.remaining,
     retryAfterMillis: wait,
-    resetAfterMillis: algorithm.resetAfter(cells, at, now),
-    moreAfterMillis: algorithm.moreAfter(cells, at, now),
+    resetAfterMillis: view.resetAfter,
+    moreAfterMillis: view.moreAfter,
     rules: undefined,
   };
 }
 
-/** Decides by several counters together: all spend, or none. */
-export function decideAll(
-  states: readonly CounterState[],
-  now: number,
-  cost: number,
-  take: boolean,
-): Decision {
-  if (states.length === 1) return decideOne(states[0]!, now, cost, take);
-  const waits = states.map((state) => waitFor(state, now, cost));
-  if (take && cost > 0 && waits.every((wait) => wait === 0)) {
-    for (const { plan, cells, at } of states) plan.algorithm.take(cells, at, now, cost);
-  }
-  return joinDecisions(states.map((state, i) => ruleDecision(state, now, waits[i]!)));
-}
-
-function ruleDecision({ plan, cells, at }: CounterState, now: number, wait: number): RuleDecision {
-  const { algorithm } = plan;
+/** One rule's part of a decision of several. */
+export function ruleDecisionOf(plan: CounterPlan, wait: number, view: View): RuleDecision {
   return {
     name: plan.label,
     allowed: wait === 0,
-    limit: algorithm.capacity,
-    windowMillis: algorithm.fillMillis,
-    remaining: algorithm.remaining(cells, at, now),
+    limit: plan.algorithm.capacity,
+    windowMillis: plan.algorithm.fillMillis,
+    remaining: view.remaining,
     retryAfterMillis: wait,
-    resetAfterMillis: algorithm.resetAfter(cells, at, now),
-    moreAfterMillis: algorithm.moreAfter(cells, at, now),
+    resetAfterMillis: view.resetAfter,
+    moreAfterMillis: view.moreAfter,
   };
 }
 

@@ -2,7 +2,11 @@
  * The front door of `nestjs-doorman/core`: rate limiting without Nest. It also hands out the memory
  * store, which the room behind it does not know; nobody inside the house comes through this door.
  */
-export { MemoryStore } from '../stores/memory/memory.store.js';
+export {
+  type EvictionEvent,
+  MemoryStore,
+  type MemoryStoreOptions,
+} from '../stores/memory/memory.store.js';
 export { Clock, SystemClock } from './clock.js';
 export type { Counter, CounterPlan } from './counter-plan.js';
 export type { Decision, RefusalReason, RuleDecision, Standing } from './decision.js';

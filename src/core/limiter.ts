@@ -1,21 +1,26 @@
+import type { Cells, View } from './algorithms/index.js';
 import type { Clock } from './clock.js';
 import type { CounterPlan } from './counter-plan.js';
-import { assertCost, type CounterState, type Decision, decideAll } from './decision.js';
-import type { MaybePromise, RateLimitStore } from './store.js';
+import {
+  assertCost,
+  type Decision,
+  decisionOf,
+  joinDecisions,
+  ruleDecisionOf,
+  waitFor,
+} from './decision.js';
+import { type MaybePromise, type RateLimitStore, SynchronousStore } from './store.js';
 
 /** A limiter for one key, in this process. Made by `LimiterFactory.create`. */
 export class Limiter {
-  private readonly states: readonly CounterState[];
+  private readonly cells: readonly Cells[];
+  private readonly view: View = { remaining: 0, resetAfter: 0, moreAfter: 0 };
 
   constructor(
-    plans: readonly CounterPlan[],
+    private readonly plans: readonly CounterPlan[],
     private readonly clock: Clock,
   ) {
-    this.states = plans.map((plan) => ({
-      plan,
-      cells: new Float64Array(plan.algorithm.width),
-      at: 0,
-    }));
+    this.cells = plans.map(({ algorithm }) => new Float64Array(algorithm.width));
   }
 
   /**
@@ -25,19 +30,40 @@ export class Limiter {
    * @throws RangeError for any other cost
    */
   tryAcquire(cost = 1): Decision {
-    assertCost(cost);
-    return decideAll(this.states, this.clock.nowMillis(), cost, true);
+    return this.decide(cost, true);
   }
 
   /** What `tryAcquire` would answer; takes nothing. */
   peek(cost = 1): Decision {
-    assertCost(cost);
-    return decideAll(this.states, this.clock.nowMillis(), cost, false);
+    return this.decide(cost, false);
   }
 
   /** Makes it as good as new. */
   reset(): void {
-    for (const { cells } of this.states) cells.fill(0);
+    for (const cells of this.cells) cells.fill(0);
+  }
+
+  private decide(cost: number, take: boolean): Decision {
+    assertCost(cost);
+    const now = this.clock.nowMillis();
+    const waits = this.plans.map((plan, i) => waitFor(plan, this.cells[i]!, 0, now, cost));
+    const taking = take && cost > 0 && waits.every((wait) => wait === 0);
+    for (const [i, { algorithm }] of taking ? this.plans.entries() : []) {
+      algorithm.take(this.cells[i]!, 0, now, cost);
+    }
+    if (this.plans.length === 1) {
+      this.look(0, now);
+      return decisionOf(this.plans[0]!, waits[0]!, this.view);
+    }
+    const rules = this.plans.map((plan, i) => {
+      this.look(i, now);
+      return ruleDecisionOf(plan, waits[i]!, this.view);
+    });
+    return joinDecisions(rules);
+  }
+
+  private look(i: number, now: number): void {
+    this.plans[i]!.algorithm.look(this.cells[i]!, 0, now, this.view);
   }
 }
 
@@ -72,8 +98,13 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
 
   private decide(key: string, cost: number, mode: 'take' | 'peek'): Answer {
     assertCost(cost);
+    const { plans, store } = this;
+    if (plans.length === 1 && store instanceof SynchronousStore) {
+      const now = this.clock.nowMillis();
+      return store.decideKey(plans[0]!, key, cost, mode, now) as Answer;
+    }
     const entry = { counters: this.counters(key), cost, mode };
-    const outcomes = this.store.decide([entry], this.clock.nowMillis());
+    const outcomes = store.decide([entry], this.clock.nowMillis());
     const decision: MaybePromise<Decision> =
       outcomes instanceof Promise
         ? outcomes.then(([outcome]) => outcome!.decision)

@@ -1,4 +1,4 @@
-import type { Counter } from './counter-plan.js';
+import type { Counter, CounterPlan } from './counter-plan.js';
 import type { Decision } from './decision.js';
 
 export type MaybePromise<T> = T | Promise<T>;
@@ -66,6 +66,19 @@ export abstract class RateLimitStore {
 /** A store that answers at once. */
 export abstract class SynchronousStore extends RateLimitStore {
   abstract override decide(entries: readonly StoreEntry[], nowMillis: number): readonly Outcome[];
+
+  /** The short way for one counter of one value. The same as `decide`. */
+  decideKey(
+    plan: CounterPlan,
+    key: string,
+    cost: number,
+    mode: StoreEntry['mode'],
+    nowMillis: number,
+  ): Decision {
+    const entry = { counters: [{ plan, values: [key] }], cost, mode };
+    return this.decide([entry], nowMillis)[0]!.decision;
+  }
+
   abstract override settle(receipt: Receipt, delta: number, nowMillis: number): number;
   abstract override reset(counters: readonly Counter[]): void;
   abstract override block(

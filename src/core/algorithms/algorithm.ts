@@ -14,7 +14,10 @@ export interface RuleNumbers {
 /**
  * The arithmetic of one rule on the numbers of one counter.
  *
- * The numbers of a counter are `width` cells from index `at` on; all zero means "never used".
+ * The numbers of a counter are `width` cells from index `at` on. Cell 0 is the moment from which
+ * the counter is as good as new: a store may forget it then, whatever the other cells hold, and
+ * all zero means "never used".
+ *
  * Ask `wait` first and `take` after: so joined rules spend all or none, and peeking, waiting and
  * shadowing need nothing of their own. Costs are whole and at most `capacity`; `now` is whole
  * epoch milliseconds and never smaller than at the last call on the same cells.
@@ -26,22 +29,15 @@ export interface Algorithm {
   readonly fillMillis: number;
   /** Cells that one counter needs. */
   readonly width: number;
+  /** For how many counters of two or three numbers its memory counts. */
+  readonly weight: number;
 
   /** Milliseconds until `cost` fits, 0 when it fits now. */
   wait(cells: Cells, at: number, now: number, cost: number): number;
   /** Takes `cost`, which fits. */
   take(cells: Cells, at: number, now: number, cost: number): void;
-  /** What could be taken now: whole, rounded down, 0 … capacity. */
-  remaining(cells: Cells, at: number, now: number): number;
-  /** Milliseconds until the counter is as good as new, 0 when it is. */
-  resetAfter(cells: Cells, at: number, now: number): number;
-  /** Milliseconds until `remaining` next grows, 0 when it is the capacity. */
-  moreAfter(cells: Cells, at: number, now: number): number;
-  /**
-   * The moment from which on the counter is as good as new, whatever the clock says: a store
-   * may forget it then.
-   */
-  freshAt(cells: Cells, at: number): number;
+  /** Tells how the counter stands, in one pass. */
+  look(cells: Cells, at: number, now: number, view: View): void;
 
   /** Gives back `count` of what was taken at `takenAt`, as far as it still counts. */
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void;
@@ -51,10 +47,20 @@ export interface Algorithm {
    */
   charge(cells: Cells, at: number, now: number, count: number): number;
   /**
-   * The same counter in cells of this rule's width, when it was written under another limit.
-   * Only asked for when the widths differ.
+   * Writes a counter that was kept under another limit, in cells of another width, into `cells`,
+   * which are zero. Only asked for when the widths differ.
    */
-  resize(old: Cells): Cells;
+  resize(old: Cells, oldAt: number, oldWidth: number, cells: Cells, at: number): void;
+}
+
+/** What `look` tells; one object is filled again and again. */
+export interface View {
+  /** What could be taken now: whole, rounded down, 0 … capacity. */
+  remaining: number;
+  /** Milliseconds until the counter is as good as new, 0 when it is. */
+  resetAfter: number;
+  /** Milliseconds until `remaining` next grows, 0 when it is the capacity. */
+  moreAfter: number;
 }
 
 /** Makes the arithmetic of a rule, and says which rules cannot be kept exactly. */

@@ -8,19 +8,23 @@
  * that every instance agrees on it. `cost` fits when count + cost ≤ limit, else it fits in the
  * next box: the wait is what is left of this one, and one ms less is still this one.
  *
+ * Kept are the end of the box and its count: once the end has passed, nothing counts. A box ahead of
+ * the clock counts as this one, so a count is never lost to a step of time.
+ *
  * Known weakness: `limit` at the end of a box and `limit` at the start of the next all pass, so
  * up to 2 × limit in any one window. Two numbers a key; every operation O(1).
  */
-import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
 import { EXACT_BOUND } from './integers.js';
 
-const BOX = 0;
+const END = 0;
 const COUNT = 1;
 
 class FixedWindow implements Algorithm {
   readonly capacity: number;
   readonly fillMillis: number;
   readonly width = 2;
+  readonly weight = 1;
 
   constructor({ limit, windowMillis }: RuleNumbers) {
     this.capacity = limit;
@@ -28,60 +32,41 @@ class FixedWindow implements Algorithm {
   }
 
   wait(cells: Cells, at: number, now: number, cost: number): number {
-    return this.count(cells, at, now) + cost <= this.capacity ? 0 : this.left(now);
+    const left = cells[at + END]! - now;
+    return left > 0 && cells[at + COUNT]! + cost > this.capacity ? left : 0;
   }
 
   take(cells: Cells, at: number, now: number, cost: number): void {
-    const count = this.count(cells, at, now) + cost;
-    cells[at + BOX] = this.box(now);
-    cells[at + COUNT] = count;
+    if (cells[at + END]! > now) cells[at + COUNT]! += cost;
+    else {
+      cells[at + END] = now - (now % this.fillMillis) + this.fillMillis;
+      cells[at + COUNT] = cost;
+    }
   }
 
-  remaining(cells: Cells, at: number, now: number): number {
-    return Math.max(0, this.capacity - this.count(cells, at, now));
-  }
-
-  resetAfter(cells: Cells, at: number, now: number): number {
-    return this.count(cells, at, now) === 0 ? 0 : this.left(now);
-  }
-
-  moreAfter(cells: Cells, at: number, now: number): number {
-    return this.resetAfter(cells, at, now);
-  }
-
-  freshAt(cells: Cells, at: number): number {
-    return cells[at + COUNT] === 0 ? 0 : (cells[at + BOX]! + 1) * this.fillMillis;
+  look(cells: Cells, at: number, now: number, view: View): void {
+    const left = cells[at + END]! - now;
+    view.remaining = left > 0 ? Math.max(0, this.capacity - cells[at + COUNT]!) : this.capacity;
+    view.resetAfter = Math.max(0, left);
+    view.moreAfter = view.resetAfter;
   }
 
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
-    if (this.box(takenAt) !== this.box(now)) return;
-    const left = Math.max(0, this.count(cells, at, now) - count);
-    cells[at + BOX] = this.box(now);
+    const end = cells[at + END]!;
+    if (end <= now || takenAt < end - this.fillMillis) return;
+    const left = Math.max(0, cells[at + COUNT]! - count);
     cells[at + COUNT] = left;
+    if (left === 0) cells[at + END] = 0;
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
-    const charged = Math.min(count, this.remaining(cells, at, now));
-    this.take(cells, at, now, charged);
+    const counted = cells[at + END]! > now ? cells[at + COUNT]! : 0;
+    const charged = Math.min(count, Math.max(0, this.capacity - counted));
+    if (charged > 0) this.take(cells, at, now, charged);
     return charged;
   }
 
-  resize(old: Cells): Cells {
-    return old;
-  }
-
-  /** A box ahead of the clock counts as this one: a count is never lost to a step of time. */
-  private count(cells: Cells, at: number, now: number): number {
-    return cells[at + BOX]! >= this.box(now) ? cells[at + COUNT]! : 0;
-  }
-
-  private box(now: number): number {
-    return (now - (now % this.fillMillis)) / this.fillMillis;
-  }
-
-  private left(now: number): number {
-    return this.fillMillis - (now % this.fillMillis);
-  }
+  resize(): void {}
 }
 
 export const fixedWindow: AlgorithmKind = {

@@ -33,4 +33,4 @@ export function createAlgorithm(name: AlgorithmName, rule: RuleNumbers): Algorit
   return BY_NAME.get(name)!.create(rule);
 }
 
-export type { Algorithm, Cells, RuleNumbers } from './algorithm.js';
+export type { Algorithm, Cells, RuleNumbers, View } from './algorithm.js';

@@ -15,13 +15,16 @@
  * box with current 0, where room is limit − cost. Used never grows by itself, so one ms less
  * is too early.
  *
+ * Kept are both counts and the moment when neither matters any more, which tells their box: two
+ * boxes ahead of its start while current is above 0, else one.
+ *
  * Worst case in any window: just under 2 × limit (all of the previous box at its end, then what
  * an even spread would have freed). Three numbers a key; every operation O(1).
  */
-import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
 import { ceilDiv, EXACT_BOUND } from './integers.js';
 
-const BOX = 0;
+const FRESH_AT = 0;
 const CURRENT = 1;
 const PREVIOUS = 2;
 
@@ -29,6 +32,7 @@ class SlidingWindowCounter implements Algorithm {
   readonly capacity: number;
   readonly fillMillis: number;
   readonly width = 3;
+  readonly weight = 1;
 
   constructor({ limit, windowMillis }: RuleNumbers) {
     this.capacity = limit;
@@ -36,82 +40,83 @@ class SlidingWindowCounter implements Algorithm {
   }
 
   wait(cells: Cells, at: number, now: number, cost: number): number {
-    const W = this.fillMillis;
-    const elapsed = now % W;
-    const previous = this.previous(cells, at, now);
     const current = this.current(cells, at, now);
-    const room = this.capacity - current - cost;
-    if (room >= 0) {
-      if (previous * (W - elapsed) <= room * W) return 0;
-      const at = ceilDiv((previous - room) * W, previous);
-      if (at < W) return at - elapsed;
-    }
-    const over = current - (this.capacity - cost);
-    return W - elapsed + (over > 0 ? ceilDiv(over * W, current) : 0);
+    return this.waitFor(now, this.previous(cells, at, now), current, cost);
   }
 
   take(cells: Cells, at: number, now: number, cost: number): void {
     this.write(cells, at, now, this.previous(cells, at, now), this.current(cells, at, now) + cost);
   }
 
-  remaining(cells: Cells, at: number, now: number): number {
-    const W = this.fillMillis;
-    const weighed = ceilDiv(this.previous(cells, at, now) * (W - (now % W)), W);
-    return Math.max(0, this.capacity - this.current(cells, at, now) - weighed);
-  }
-
-  resetAfter(cells: Cells, at: number, now: number): number {
+  look(cells: Cells, at: number, now: number, view: View): void {
     const left = this.fillMillis - (now % this.fillMillis);
-    if (this.current(cells, at, now) > 0) return left + this.fillMillis;
-    return this.previous(cells, at, now) > 0 ? left : 0;
-  }
-
-  moreAfter(cells: Cells, at: number, now: number): number {
-    const remaining = this.remaining(cells, at, now);
-    return remaining >= this.capacity ? 0 : this.wait(cells, at, now, remaining + 1);
-  }
-
-  freshAt(cells: Cells, at: number): number {
-    const boxes = cells[at + CURRENT]! > 0 ? 2 : cells[at + PREVIOUS]! > 0 ? 1 : 0;
-    return boxes === 0 ? 0 : (cells[at + BOX]! + boxes) * this.fillMillis;
+    const previous = this.previous(cells, at, now);
+    const current = this.current(cells, at, now);
+    const weighed = ceilDiv(previous * left, this.fillMillis);
+    const remaining = Math.max(0, this.capacity - current - weighed);
+    view.remaining = remaining;
+    view.resetAfter = current > 0 ? left + this.fillMillis : previous > 0 ? left : 0;
+    view.moreAfter =
+      remaining >= this.capacity ? 0 : this.waitFor(now, previous, current, remaining + 1);
   }
 
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
-    const age = this.box(now) - this.box(takenAt);
+    const box = now - (now % this.fillMillis);
     const previous = this.previous(cells, at, now);
     const current = this.current(cells, at, now);
-    if (age === 0) this.write(cells, at, now, previous, Math.max(0, current - count));
-    if (age === 1) this.write(cells, at, now, Math.max(0, previous - count), current);
+    if (takenAt >= box) this.write(cells, at, now, previous, Math.max(0, current - count));
+    else if (takenAt >= box - this.fillMillis) {
+      this.write(cells, at, now, Math.max(0, previous - count), current);
+    }
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
-    const charged = Math.min(count, this.remaining(cells, at, now));
-    this.take(cells, at, now, charged);
+    const previous = this.previous(cells, at, now);
+    const current = this.current(cells, at, now);
+    const left = this.fillMillis - (now % this.fillMillis);
+    const room = this.capacity - current - ceilDiv(previous * left, this.fillMillis);
+    const charged = Math.min(count, Math.max(0, room));
+    if (charged > 0) this.write(cells, at, now, previous, current + charged);
     return charged;
   }
 
-  resize(old: Cells): Cells {
-    return old;
+  resize(): void {}
+
+  private waitFor(now: number, previous: number, current: number, cost: number): number {
+    const W = this.fillMillis;
+    const elapsed = now % W;
+    const room = this.capacity - current - cost;
+    if (room >= 0) {
+      if (previous * (W - elapsed) <= room * W) return 0;
+      const fitsAt = ceilDiv((previous - room) * W, previous);
+      if (fitsAt < W) return fitsAt - elapsed;
+    }
+    const over = current - (this.capacity - cost);
+    return W - elapsed + (over > 0 ? ceilDiv(over * W, current) : 0);
+  }
+
+  /** Whether the box that was written as the current one has become the previous. */
+  private rolled(cells: Cells, at: number, now: number): boolean {
+    return cells[at + CURRENT]! > 0 && now >= cells[at + FRESH_AT]! - this.fillMillis;
   }
 
   private current(cells: Cells, at: number, now: number): number {
-    return cells[at + BOX]! >= this.box(now) ? cells[at + CURRENT]! : 0;
+    if (cells[at + FRESH_AT]! <= now || this.rolled(cells, at, now)) return 0;
+    return cells[at + CURRENT]!;
   }
 
   private previous(cells: Cells, at: number, now: number): number {
-    const age = this.box(now) - cells[at + BOX]!;
-    if (age <= 0) return cells[at + PREVIOUS]!;
-    return age === 1 ? cells[at + CURRENT]! : 0;
+    if (cells[at + FRESH_AT]! <= now) return 0;
+    return cells[at + (this.rolled(cells, at, now) ? CURRENT : PREVIOUS)]!;
   }
 
+  /** The current box counts until the end of the next, the previous until the end of this one. */
   private write(cells: Cells, at: number, now: number, previous: number, current: number): void {
-    cells[at + BOX] = this.box(now);
+    const boxes = current > 0 ? 2 : previous > 0 ? 1 : 0;
+    const box = now - (now % this.fillMillis);
+    cells[at + FRESH_AT] = boxes === 0 ? 0 : box + boxes * this.fillMillis;
     cells[at + CURRENT] = current;
     cells[at + PREVIOUS] = previous;
-  }
-
-  private box(now: number): number {
-    return (now - (now % this.fillMillis)) / this.fillMillis;
   }
 }
 

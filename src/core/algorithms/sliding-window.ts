@@ -15,29 +15,32 @@
  * With n entries in the ring (some of which may no longer count), `cost` fits once the
  * (n + cost − limit)-th oldest has left: one look tells the wait, whatever the cost, and one ms
  * less is too early. Only `remaining` has to find the oldest entry that counts: O(log limit),
- * as times never decrease. Memory: limit + 2 numbers a key.
+ * as times never decrease. Memory: limit + 3 numbers a key.
  */
-import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
 import { EXACT_BOUND } from './integers.js';
 
-const COUNT = 0;
-const OLDEST = 1;
-const RING = 2;
+const FRESH_AT = 0;
+const COUNT = 1;
+const OLDEST = 2;
+const RING = 3;
 
 class SlidingWindow implements Algorithm {
   readonly capacity: number;
   readonly fillMillis: number;
   readonly width: number;
+  readonly weight: number;
 
   constructor({ limit, windowMillis }: RuleNumbers) {
     this.capacity = limit;
     this.fillMillis = windowMillis;
     this.width = RING + limit;
+    this.weight = Math.ceil(limit / 3);
   }
 
   wait(cells: Cells, at: number, now: number, cost: number): number {
     const leave = cells[at + COUNT]! + cost - this.capacity;
-    return leave <= 0 ? 0 : this.left(cells, at, now, leave - 1);
+    return leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
   }
 
   take(cells: Cells, at: number, now: number, cost: number): void {
@@ -45,27 +48,17 @@ class SlidingWindow implements Algorithm {
     const count = cells[at + COUNT]! - leave;
     const oldest = this.wrap(cells[at + OLDEST]! + leave);
     for (let i = 0; i < cost; i++) cells[at + RING + this.wrap(oldest + count + i)] = now;
+    cells[at + FRESH_AT] = now + this.fillMillis;
     cells[at + COUNT] = count + cost;
     cells[at + OLDEST] = oldest;
   }
 
-  remaining(cells: Cells, at: number, now: number): number {
-    return this.capacity - (cells[at + COUNT]! - this.gone(cells, at, now));
-  }
-
-  resetAfter(cells: Cells, at: number, now: number): number {
+  look(cells: Cells, at: number, now: number, view: View): void {
     const count = cells[at + COUNT]!;
-    return count === 0 ? 0 : this.left(cells, at, now, count - 1);
-  }
-
-  moreAfter(cells: Cells, at: number, now: number): number {
     const gone = this.gone(cells, at, now);
-    return gone === cells[at + COUNT] ? 0 : this.left(cells, at, now, gone);
-  }
-
-  freshAt(cells: Cells, at: number): number {
-    const count = cells[at + COUNT]!;
-    return count === 0 ? 0 : this.time(cells, at, count - 1) + this.fillMillis;
+    view.remaining = this.capacity - (count - gone);
+    view.resetAfter = Math.max(0, cells[at + FRESH_AT]! - now);
+    view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
   }
 
   /** Entries of exactly that millisecond; the younger ones close up. */
@@ -80,11 +73,13 @@ class SlidingWindow implements Algorithm {
       else cells[at + RING + this.wrap(cells[at + OLDEST]! + kept++)] = time;
     }
     cells[at + COUNT] = kept;
+    cells[at + FRESH_AT] = kept === 0 ? 0 : this.time(cells, at, kept - 1) + this.fillMillis;
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
-    const charged = Math.min(count, this.remaining(cells, at, now));
-    this.take(cells, at, now, charged);
+    const counted = cells[at + COUNT]! - this.gone(cells, at, now);
+    const charged = Math.min(count, this.capacity - counted);
+    if (charged > 0) this.take(cells, at, now, charged);
     return charged;
   }
 
@@ -92,33 +87,35 @@ class SlidingWindow implements Algorithm {
    * The youngest entries, as many as the ring holds: of 8 entries under a limit of 5 the three
    * oldest decide nothing any more, since the fourth has to leave before one more fits.
    */
-  resize(old: Cells): Cells {
-    const size = old.length - RING;
-    const count = old[COUNT]!;
+  resize(old: Cells, oldAt: number, oldWidth: number, cells: Cells, at: number): void {
+    const size = oldWidth - RING;
+    const count = old[oldAt + COUNT]!;
     const kept = Math.min(count, this.capacity);
-    const cells = new Float64Array(this.width);
+    const first = old[oldAt + OLDEST]! + count - kept;
     for (let i = 0; i < kept; i++) {
-      cells[RING + i] = old[RING + ((old[OLDEST]! + count - kept + i) % size)]!;
+      cells[at + RING + i] = old[oldAt + RING + ((first + i) % size)]!;
     }
-    cells[COUNT] = kept;
-    return cells;
+    cells[at + FRESH_AT] = old[oldAt + FRESH_AT]!;
+    cells[at + COUNT] = kept;
+    cells[at + OLDEST] = 0;
   }
 
   /** How many of the ring's entries, oldest first, no longer count. */
   private gone(cells: Cells, at: number, now: number): number {
     let low = 0;
     let high = cells[at + COUNT]!;
+    if (high === 0 || this.left(cells, at, now, 0) > 0) return 0;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.time(cells, at, middle) + this.fillMillis > now) high = middle;
+      if (this.left(cells, at, now, middle) > 0) high = middle;
       else low = middle + 1;
     }
     return low;
   }
 
-  /** How long the i-th oldest entry still counts. */
+  /** How long the i-th oldest entry still counts; 0 or less when it does not. */
   private left(cells: Cells, at: number, now: number, i: number): number {
-    return Math.max(0, this.time(cells, at, i) + this.fillMillis - now);
+    return this.time(cells, at, i) + this.fillMillis - now;
   }
 
   private time(cells: Cells, at: number, i: number): number {

@@ -15,14 +15,14 @@
  * The hint: `cost` fits when debt + cost·Q ≤ burst·Q; each ms takes P off the debt, hence the
  * wait ⌈(debt + cost·Q − burst·Q) / P⌉, and one ms less is too early.
  *
- * The moment is whole milliseconds and a rest of r/P ms. The rest is stored as the fraction r/P:
- * times P and rounded it is r again (exact for P < 2^51), and read under another limit it is still
- * the same moment, at most one unit off.
+ * The moment is whole milliseconds, rounded up, less a rest of r/P ms. The rest is stored as the
+ * fraction r/P: times P and rounded it is r again (exact for P < 2^51), and read under another
+ * limit it is still the same moment, at most one unit off.
  *
  * Worst case in any window: burst + limit. Two numbers a key; every operation O(1).
  * Source: the leaky bucket as a meter / GCRA (ITU-T I.371), kept in integers.
  */
-import type { Algorithm, AlgorithmKind, Cells, RuleNumbers } from './algorithm.js';
+import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
 import { ceilDiv, EXACT_BOUND, floorDiv, gcd } from './integers.js';
 
 const FULL_AT = 0;
@@ -32,6 +32,7 @@ class TokenBucket implements Algorithm {
   readonly capacity: number;
   readonly fillMillis: number;
   readonly width = 2;
+  readonly weight = 1;
   private readonly unitsPerMilli: number; // P
   private readonly unitsPerToken: number; // Q
   private readonly full: number;
@@ -54,24 +55,14 @@ class TokenBucket implements Algorithm {
     this.write(cells, at, now, this.debt(cells, at, now) + cost * this.unitsPerToken);
   }
 
-  remaining(cells: Cells, at: number, now: number): number {
-    const level = this.full - this.debt(cells, at, now);
-    return level > 0 ? floorDiv(level, this.unitsPerToken) : 0;
-  }
-
-  resetAfter(cells: Cells, at: number, now: number): number {
-    return ceilDiv(this.debt(cells, at, now), this.unitsPerMilli);
-  }
-
-  moreAfter(cells: Cells, at: number, now: number): number {
+  look(cells: Cells, at: number, now: number, view: View): void {
     const debt = this.debt(cells, at, now);
-    if (debt === 0) return 0;
-    const next = (this.remaining(cells, at, now) + 1) * this.unitsPerToken;
-    return ceilDiv(next - (this.full - debt), this.unitsPerMilli);
-  }
-
-  freshAt(cells: Cells, at: number): number {
-    return cells[at + FULL_AT]! + (cells[at + REST]! > 0 ? 1 : 0);
+    const level = this.full - debt;
+    const remaining = level > 0 ? floorDiv(level, this.unitsPerToken) : 0;
+    const next = (remaining + 1) * this.unitsPerToken;
+    view.remaining = remaining;
+    view.resetAfter = debt === 0 ? 0 : ceilDiv(debt, this.unitsPerMilli);
+    view.moreAfter = debt === 0 ? 0 : ceilDiv(next - level, this.unitsPerMilli);
   }
 
   /** Less what was earned since: that would have been earned without the take as well. */
@@ -90,23 +81,21 @@ class TokenBucket implements Algorithm {
     return charged;
   }
 
-  resize(old: Cells): Cells {
-    return old;
-  }
+  resize(): void {}
 
   /** What is missing to full, in units; a moment absurdly far ahead is cut to one filling time. */
   private debt(cells: Cells, at: number, now: number): number {
     const ahead = cells[at + FULL_AT]! - now;
-    if (ahead < 0) return 0;
+    if (ahead <= 0) return 0;
     if (ahead > 2 * this.fillMillis) return this.full;
     const rest = cells[at + REST]!;
-    return ahead * this.unitsPerMilli + (rest === 0 ? 0 : Math.round(rest * this.unitsPerMilli));
+    return ahead * this.unitsPerMilli - (rest === 0 ? 0 : Math.round(rest * this.unitsPerMilli));
   }
 
   private write(cells: Cells, at: number, now: number, debt: number): void {
-    const rest = debt % this.unitsPerMilli;
-    cells[at + FULL_AT] = now + (debt - rest) / this.unitsPerMilli;
-    cells[at + REST] = rest / this.unitsPerMilli;
+    const ahead = ceilDiv(debt, this.unitsPerMilli);
+    cells[at + FULL_AT] = now + ahead;
+    cells[at + REST] = (ahead * this.unitsPerMilli - debt) / this.unitsPerMilli;
   }
 }
 
