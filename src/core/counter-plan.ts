@@ -36,6 +36,14 @@ export interface CounterPlan {
   readonly algorithm: Algorithm;
   readonly by: readonly Dimension[];
   readonly placeIsApi: boolean;
+  /** Where a store notes what it knows of this plan, so that it need not look it up. */
+  readonly note: PlanNote;
+}
+
+/** A store's note on a plan; the last store that wrote one owns it. */
+export interface PlanNote {
+  owner: unknown;
+  content: unknown;
 }
 
 /** One counter: a plan and the values it counts by. */
@@ -78,6 +86,7 @@ function makePlans(placed: PlacedPolicy): CounterPlan[] {
       algorithm: createAlgorithm(rule.algorithm, rule),
       by: rule.by,
       placeIsApi: placeIsApi && rule.name === undefined,
+      note: { owner: undefined, content: undefined },
     };
   });
 }
@@ -86,7 +95,7 @@ function makePlans(placed: PlacedPolicy): CounterPlan[] {
 const seeds = new KeyedHash(0, 0);
 
 function seedOf(id: string): { seedLo: number; seedHi: number } {
-  seeds.hash(0, 0, id, undefined);
+  seeds.one(0, 0, id);
   return { seedLo: seeds.lo, seedHi: seeds.hi };
 }
 

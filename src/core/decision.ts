@@ -81,17 +81,24 @@ export function assertCost(cost: number): void {
   }
 }
 
-/** How long until `cost` fits. Nothing always fits, even where a bucket was overdrawn. */
-export function waitFor(
+/**
+ * Asks a rule: how long until `cost` fits, 0 when it does, `Infinity` when it never will; takes it
+ * if told to. Nothing always fits, even where a bucket was overdrawn.
+ */
+export function askRule(
   { algorithm }: CounterPlan,
   cells: Cells,
   at: number,
   now: number,
   cost: number,
+  take: boolean,
+  view: View,
 ): number {
-  if (cost === 0) return 0;
-  if (cost > algorithm.capacity) return Number.POSITIVE_INFINITY;
-  return algorithm.wait(cells, at, now, cost);
+  if (cost > 0 && cost <= algorithm.capacity) {
+    return algorithm.decide(cells, at, now, cost, take, view);
+  }
+  algorithm.decide(cells, at, now, 0, false, view);
+  return cost === 0 ? 0 : Number.POSITIVE_INFINITY;
 }
 
 /** What a single rule decides, from how its counter stands. */

@@ -12,6 +12,10 @@ export class KeyedHash {
   /** The result of the last call, as signed 32-bit words. */
   lo = 0;
   hi = 0;
+  private v0 = 0;
+  private v1 = 0;
+  private v2 = 0;
+  private v3 = 0;
 
   /** @param k0 @param k1 the key, 32 bits each */
   constructor(
@@ -19,22 +23,35 @@ export class KeyedHash {
     private readonly k1: number,
   ) {}
 
-  /** Hashes a first text and those that follow from index 1 of `texts` on. */
-  hash(seedLo: number, seedHi: number, first: string, texts: readonly string[] | undefined): void {
-    const { k0, k1 } = this;
-    let v0 = k0;
-    let v1 = k1 ^ 0xee;
-    let v2 = 0x6c796765 ^ k0;
-    let v3 = 0x74656462 ^ k1;
-    let text = first;
-    let next = 1;
-    let i = -4; // the two seed words come first
-    let n = text.length;
-    for (;;) {
-      let m: number;
-      if (i < 0) m = i === -4 ? seedLo : seedHi;
-      else if (i + 1 < n) m = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16);
-      else m = i < n ? text.charCodeAt(i) : n;
+  /** Hashes one text. */
+  one(seedLo: number, seedHi: number, text: string): void {
+    this.start(seedLo, seedHi);
+    this.text(text);
+    this.finish();
+  }
+
+  /** Hashes a list of texts; one of a single text is as `one`. */
+  many(seedLo: number, seedHi: number, texts: readonly string[]): void {
+    this.start(seedLo, seedHi);
+    for (let i = 0; i < texts.length; i++) this.text(texts[i]!);
+    this.finish();
+  }
+
+  private start(seedLo: number, seedHi: number): void {
+    this.v0 = this.k0;
+    this.v1 = this.k1 ^ 0xee;
+    this.v2 = 0x6c796765 ^ this.k0;
+    this.v3 = 0x74656462 ^ this.k1;
+    this.word(seedLo);
+    this.word(seedHi);
+  }
+
+  private text(text: string): void {
+    let { v0, v1, v2, v3 } = this;
+    const n = text.length;
+    let i = 1;
+    for (; i < n; i += 2) {
+      const m = text.charCodeAt(i - 1) | (text.charCodeAt(i) << 16);
       v3 ^= m;
       v0 = (v0 + v1) | 0;
       v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -47,41 +64,46 @@ export class KeyedHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
       v2 = (v2 << 16) | (v2 >>> 16);
       v0 ^= m;
-      i += 2;
-      if (i < n) continue;
-      if (i - 2 < n) {
-        i = n; // the length is the last word of a text
-        continue;
-      }
-      if (texts === undefined || next >= texts.length) break;
-      text = texts[next++]!;
-      n = text.length;
-      i = 0;
     }
-    this.finish(v0, v1, v2, v3);
+    this.v0 = v0;
+    this.v1 = v1;
+    this.v2 = v2;
+    this.v3 = v3;
+    // The last word holds an odd unit and the length; a length it has no room for stands before.
+    if (n >= 0xffff) this.word(n);
+    this.word((Math.min(n, 0xffff) << 16) | (i === n ? text.charCodeAt(i - 1) : 0));
   }
 
-  private finish(a: number, b: number, c: number, d: number): void {
-    let v0 = a;
-    let v1 = b;
-    let v2 = c ^ 0xee;
-    let v3 = d;
-    for (let round = 1; round <= 6; round++) {
-      v0 = (v0 + v1) | 0;
-      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-      v0 = (v0 << 16) | (v0 >>> 16);
-      v2 = (v2 + v3) | 0;
-      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-      v0 = (v0 + v3) | 0;
-      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-      v2 = (v2 + v1) | 0;
-      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-      v2 = (v2 << 16) | (v2 >>> 16);
-      if (round === 3) {
-        this.lo = v1 ^ v3;
-        v1 ^= 0xdd;
-      }
-    }
-    this.hi = v1 ^ v3;
+  private word(m: number): void {
+    this.v3 ^= m;
+    this.round();
+    this.v0 ^= m;
+  }
+
+  private round(): void {
+    let { v0, v1, v2, v3 } = this;
+    v0 = (v0 + v1) | 0;
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+    v0 = (v0 << 16) | (v0 >>> 16);
+    v2 = (v2 + v3) | 0;
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+    v0 = (v0 + v3) | 0;
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+    v2 = (v2 + v1) | 0;
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+    v2 = (v2 << 16) | (v2 >>> 16);
+    this.v0 = v0;
+    this.v1 = v1;
+    this.v2 = v2;
+    this.v3 = v3;
+  }
+
+  private finish(): void {
+    this.v2 ^= 0xee;
+    for (let i = 0; i < 3; i++) this.round();
+    this.lo = this.v1 ^ this.v3;
+    this.v1 ^= 0xdd;
+    for (let i = 0; i < 3; i++) this.round();
+    this.hi = this.v1 ^ this.v3;
   }
 }

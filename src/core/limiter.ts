@@ -2,12 +2,12 @@ import type { Cells, View } from './algorithms/index.js';
 import type { Clock } from './clock.js';
 import type { CounterPlan } from './counter-plan.js';
 import {
+  askRule,
   assertCost,
   type Decision,
   decisionOf,
   joinDecisions,
   ruleDecisionOf,
-  waitFor,
 } from './decision.js';
 import { type MaybePromise, type RateLimitStore, SynchronousStore } from './store.js';
 
@@ -45,35 +45,32 @@ export class Limiter {
 
   private decide(cost: number, take: boolean): Decision {
     assertCost(cost);
+    const { plans, view } = this;
     const now = this.clock.nowMillis();
-    const waits = this.plans.map((plan, i) => waitFor(plan, this.cells[i]!, 0, now, cost));
-    const taking = take && cost > 0 && waits.every((wait) => wait === 0);
-    for (const [i, { algorithm }] of taking ? this.plans.entries() : []) {
-      algorithm.take(this.cells[i]!, 0, now, cost);
+    if (plans.length === 1) {
+      const wait = askRule(plans[0]!, this.cells[0]!, 0, now, cost, take, view);
+      return decisionOf(plans[0]!, wait, view);
     }
-    if (this.plans.length === 1) {
-      this.look(0, now);
-      return decisionOf(this.plans[0]!, waits[0]!, this.view);
-    }
-    const rules = this.plans.map((plan, i) => {
-      this.look(i, now);
-      return ruleDecisionOf(plan, waits[i]!, this.view);
-    });
+    const ask = (plan: CounterPlan, i: number, taking: boolean) =>
+      askRule(plan, this.cells[i]!, 0, now, cost, taking, view);
+    const taking = take && plans.every((plan, i) => ask(plan, i, false) === 0);
+    const rules = plans.map((plan, i) => ruleDecisionOf(plan, ask(plan, i, taking), view));
     return joinDecisions(rules);
-  }
-
-  private look(i: number, now: number): void {
-    this.plans[i]!.algorithm.look(this.cells[i]!, 0, now, this.view);
   }
 }
 
 /** A limiter with a counter for each key. Made by `LimiterFactory.createKeyed`. */
 export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
+  /** The store, where it can take the short way. */
+  private readonly single: SynchronousStore | undefined;
+
   constructor(
     private readonly plans: readonly CounterPlan[],
     private readonly store: RateLimitStore,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.single = store instanceof SynchronousStore && plans.length === 1 ? store : undefined;
+  }
 
   /**
    * Takes `cost` from the key's counter if it fits.
@@ -98,13 +95,11 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
 
   private decide(key: string, cost: number, mode: 'take' | 'peek'): Answer {
     assertCost(cost);
-    const { plans, store } = this;
-    if (plans.length === 1 && store instanceof SynchronousStore) {
-      const now = this.clock.nowMillis();
-      return store.decideKey(plans[0]!, key, cost, mode, now) as Answer;
-    }
+    const { single, store } = this;
+    const now = this.clock.nowMillis();
+    if (single) return single.decideKey(this.plans[0]!, key, cost, mode, now) as Answer;
     const entry = { counters: this.counters(key), cost, mode };
-    const outcomes = store.decide([entry], this.clock.nowMillis());
+    const outcomes = store.decide([entry], now);
     const decision: MaybePromise<Decision> =
       outcomes instanceof Promise
         ? outcomes.then(([outcome]) => outcome!.decision)

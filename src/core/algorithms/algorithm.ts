@@ -18,9 +18,12 @@ export interface RuleNumbers {
  * the counter is as good as new: a store may forget it then, whatever the other cells hold, and
  * all zero means "never used".
  *
- * Ask `wait` first and `take` after: so joined rules spend all or none, and peeking, waiting and
- * shadowing need nothing of their own. Costs are whole and at most `capacity`; `now` is whole
- * epoch milliseconds and never smaller than at the last call on the same cells.
+ * One question does it all, in one pass over the numbers and with no object made: does the cost
+ * fit, and how does the counter stand after. Joined rules ask all without taking, then all with it,
+ * so they spend all or none; peeking and shadowing are asking without taking.
+ *
+ * Costs are whole and at most `capacity`; `now` is whole epoch milliseconds and never smaller than
+ * at the last call on the same cells.
  */
 export interface Algorithm {
   /** The most that a fresh counter admits at once. */
@@ -32,12 +35,11 @@ export interface Algorithm {
   /** For how many counters of two or three numbers its memory counts. */
   readonly weight: number;
 
-  /** Milliseconds until `cost` fits, 0 when it fits now. */
-  wait(cells: Cells, at: number, now: number, cost: number): number;
-  /** Takes `cost`, which fits. */
-  take(cells: Cells, at: number, now: number, cost: number): void;
-  /** Tells how the counter stands, in one pass. */
-  look(cells: Cells, at: number, now: number, view: View): void;
+  /**
+   * Whether `cost` fits: milliseconds until it does, 0 when it does now; then it is taken if
+   * `take`. `view` tells how the counter stands after that.
+   */
+  decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number;
 
   /** Gives back `count` of what was taken at `takenAt`, as far as it still counts. */
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void;
@@ -53,7 +55,7 @@ export interface Algorithm {
   resize(old: Cells, oldAt: number, oldWidth: number, cells: Cells, at: number): void;
 }
 
-/** What `look` tells; one object is filled again and again. */
+/** How a counter stands; one object is filled again and again. */
 export interface View {
   /** What could be taken now: whole, rounded down, 0 … capacity. */
   remaining: number;

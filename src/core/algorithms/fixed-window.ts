@@ -31,24 +31,20 @@ class FixedWindow implements Algorithm {
     this.fillMillis = windowMillis;
   }
 
-  wait(cells: Cells, at: number, now: number, cost: number): number {
-    const left = cells[at + END]! - now;
-    return left > 0 && cells[at + COUNT]! + cost > this.capacity ? left : 0;
-  }
-
-  take(cells: Cells, at: number, now: number, cost: number): void {
-    if (cells[at + END]! > now) cells[at + COUNT]! += cost;
-    else {
-      cells[at + END] = now - (now % this.fillMillis) + this.fillMillis;
-      cells[at + COUNT] = cost;
+  decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
+    const { capacity } = this;
+    let left = Math.max(0, cells[at + END]! - now);
+    let count = left > 0 ? cells[at + COUNT]! : 0;
+    const wait = count + cost <= capacity ? 0 : left;
+    if (take && wait === 0) {
+      this.take(cells, at, now, cost);
+      count += cost;
+      left = cells[at + END]! - now;
     }
-  }
-
-  look(cells: Cells, at: number, now: number, view: View): void {
-    const left = cells[at + END]! - now;
-    view.remaining = left > 0 ? Math.max(0, this.capacity - cells[at + COUNT]!) : this.capacity;
-    view.resetAfter = Math.max(0, left);
-    view.moreAfter = view.resetAfter;
+    view.remaining = Math.max(0, capacity - count);
+    view.resetAfter = left;
+    view.moreAfter = left;
+    return wait;
   }
 
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
@@ -67,6 +63,14 @@ class FixedWindow implements Algorithm {
   }
 
   resize(): void {}
+
+  private take(cells: Cells, at: number, now: number, cost: number): void {
+    if (cells[at + END]! > now) cells[at + COUNT]! += cost;
+    else {
+      cells[at + END] = now - (now % this.fillMillis) + this.fillMillis;
+      cells[at + COUNT] = cost;
+    }
+  }
 }
 
 export const fixedWindow: AlgorithmKind = {

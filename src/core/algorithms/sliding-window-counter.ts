@@ -39,25 +39,21 @@ class SlidingWindowCounter implements Algorithm {
     this.fillMillis = windowMillis;
   }
 
-  wait(cells: Cells, at: number, now: number, cost: number): number {
-    const current = this.current(cells, at, now);
-    return this.waitFor(now, this.previous(cells, at, now), current, cost);
-  }
-
-  take(cells: Cells, at: number, now: number, cost: number): void {
-    this.write(cells, at, now, this.previous(cells, at, now), this.current(cells, at, now) + cost);
-  }
-
-  look(cells: Cells, at: number, now: number, view: View): void {
-    const left = this.fillMillis - (now % this.fillMillis);
+  decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     const previous = this.previous(cells, at, now);
-    const current = this.current(cells, at, now);
-    const weighed = ceilDiv(previous * left, this.fillMillis);
-    const remaining = Math.max(0, this.capacity - current - weighed);
+    let current = this.current(cells, at, now);
+    const wait = this.waitFor(now, previous, current, cost);
+    if (take && wait === 0) {
+      current += cost;
+      this.write(cells, at, now, previous, current);
+    }
+    const left = this.fillMillis - (now % this.fillMillis);
+    const remaining = this.room(previous, current, left);
     view.remaining = remaining;
     view.resetAfter = current > 0 ? left + this.fillMillis : previous > 0 ? left : 0;
     view.moreAfter =
       remaining >= this.capacity ? 0 : this.waitFor(now, previous, current, remaining + 1);
+    return wait;
   }
 
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
@@ -74,13 +70,17 @@ class SlidingWindowCounter implements Algorithm {
     const previous = this.previous(cells, at, now);
     const current = this.current(cells, at, now);
     const left = this.fillMillis - (now % this.fillMillis);
-    const room = this.capacity - current - ceilDiv(previous * left, this.fillMillis);
-    const charged = Math.min(count, Math.max(0, room));
+    const charged = Math.min(count, this.room(previous, current, left));
     if (charged > 0) this.write(cells, at, now, previous, current + charged);
     return charged;
   }
 
   resize(): void {}
+
+  private room(previous: number, current: number, left: number): number {
+    const weighed = previous === 0 ? 0 : ceilDiv(previous * left, this.fillMillis);
+    return Math.max(0, this.capacity - current - weighed);
+  }
 
   private waitFor(now: number, previous: number, current: number, cost: number): number {
     const W = this.fillMillis;

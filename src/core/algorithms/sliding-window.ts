@@ -38,27 +38,16 @@ class SlidingWindow implements Algorithm {
     this.weight = Math.ceil(limit / 3);
   }
 
-  wait(cells: Cells, at: number, now: number, cost: number): number {
+  decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     const leave = cells[at + COUNT]! + cost - this.capacity;
-    return leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
-  }
-
-  take(cells: Cells, at: number, now: number, cost: number): void {
-    const leave = Math.max(0, cells[at + COUNT]! + cost - this.capacity);
-    const count = cells[at + COUNT]! - leave;
-    const oldest = this.wrap(cells[at + OLDEST]! + leave);
-    for (let i = 0; i < cost; i++) cells[at + RING + this.wrap(oldest + count + i)] = now;
-    cells[at + FRESH_AT] = now + this.fillMillis;
-    cells[at + COUNT] = count + cost;
-    cells[at + OLDEST] = oldest;
-  }
-
-  look(cells: Cells, at: number, now: number, view: View): void {
+    const wait = leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
+    if (take && wait === 0) this.take(cells, at, now, cost);
     const count = cells[at + COUNT]!;
     const gone = this.gone(cells, at, now);
     view.remaining = this.capacity - (count - gone);
     view.resetAfter = Math.max(0, cells[at + FRESH_AT]! - now);
     view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
+    return wait;
   }
 
   /** Entries of exactly that millisecond; the younger ones close up. */
@@ -98,6 +87,16 @@ class SlidingWindow implements Algorithm {
     cells[at + FRESH_AT] = old[oldAt + FRESH_AT]!;
     cells[at + COUNT] = kept;
     cells[at + OLDEST] = 0;
+  }
+
+  private take(cells: Cells, at: number, now: number, cost: number): void {
+    const leave = Math.max(0, cells[at + COUNT]! + cost - this.capacity);
+    const count = cells[at + COUNT]! - leave;
+    const oldest = this.wrap(cells[at + OLDEST]! + leave);
+    for (let i = 0; i < cost; i++) cells[at + RING + this.wrap(oldest + count + i)] = now;
+    cells[at + FRESH_AT] = now + this.fillMillis;
+    cells[at + COUNT] = count + cost;
+    cells[at + OLDEST] = oldest;
   }
 
   /** How many of the ring's entries, oldest first, no longer count. */

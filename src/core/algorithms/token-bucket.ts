@@ -46,23 +46,25 @@ class TokenBucket implements Algorithm {
     this.fillMillis = ceilDiv(this.full, this.unitsPerMilli);
   }
 
-  wait(cells: Cells, at: number, now: number, cost: number): number {
-    const over = this.debt(cells, at, now) + cost * this.unitsPerToken - this.full;
-    return over > 0 ? ceilDiv(over, this.unitsPerMilli) : 0;
-  }
-
-  take(cells: Cells, at: number, now: number, cost: number): void {
-    this.write(cells, at, now, this.debt(cells, at, now) + cost * this.unitsPerToken);
-  }
-
-  look(cells: Cells, at: number, now: number, view: View): void {
-    const debt = this.debt(cells, at, now);
-    const level = this.full - debt;
-    const remaining = level > 0 ? floorDiv(level, this.unitsPerToken) : 0;
-    const next = (remaining + 1) * this.unitsPerToken;
+  decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
+    const { full, unitsPerMilli, unitsPerToken } = this;
+    let debt = this.debt(cells, at, now);
+    const over = debt + cost * unitsPerToken - full;
+    if (over <= 0 && take) {
+      debt += cost * unitsPerToken;
+      this.write(cells, at, now, debt);
+    }
+    const level = full - debt;
+    const remaining = level > 0 ? floorDiv(level, unitsPerToken) : 0;
     view.remaining = remaining;
-    view.resetAfter = debt === 0 ? 0 : ceilDiv(debt, this.unitsPerMilli);
-    view.moreAfter = debt === 0 ? 0 : ceilDiv(next - level, this.unitsPerMilli);
+    if (debt === 0) {
+      view.resetAfter = 0;
+      view.moreAfter = 0;
+    } else {
+      view.resetAfter = ceilDiv(debt, unitsPerMilli);
+      view.moreAfter = ceilDiv((remaining + 1) * unitsPerToken - level, unitsPerMilli);
+    }
+    return over > 0 ? ceilDiv(over, unitsPerMilli) : 0;
   }
 
   /** Less what was earned since: that would have been earned without the take as well. */

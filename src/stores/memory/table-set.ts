@@ -23,11 +23,15 @@ export class TableSet {
   ) {}
 
   homeOf(plan: CounterPlan): Home {
+    const { note } = plan;
+    if (note.owner === this) return note.content as Home;
     let home = this.homes.get(plan);
     if (!home) {
       home = this.newHome(plan);
       this.homes.set(plan, home);
     }
+    note.owner = this;
+    note.content = home;
     return home;
   }
 
@@ -43,12 +47,6 @@ export class TableSet {
     let bytes = 0;
     for (const table of this.tables.values()) bytes += table.bytes;
     return bytes;
-  }
-
-  clear(): void {
-    this.tables.clear();
-    this.homes = new WeakMap();
-    this.widths.clear();
   }
 
   private newHome({ id, algorithm }: CounterPlan): Home {
