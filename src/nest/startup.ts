@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
-import type { RateLimitStore, RuleBook } from '../core/index.js';
+import { MemoryStore, type RateLimitStore, type RuleBook } from '../core/index.js';
 import { checkNames } from '../core/policy-names.js';
 import type { HandlerCatalog } from './handler-catalog.js';
 import type { Settings } from './settings.js';
@@ -49,6 +49,7 @@ export function tellAtStart({ settings, book, store, catalog, warnings }: Startu
   const rules = `${count(book.entries.length, 'rule')} in the book, ${count(decorated, 'decorated handler')}`;
   warnings.log(`${rules}, ${store.name} store, decided in the guard${off}`);
   warnUnmatched(book, catalog, warnings);
+  warnOfEvictions(store, warnings);
   const oneOfSeveral =
     cluster.isWorker ||
     process.env['NODE_APP_INSTANCE'] !== undefined ||
@@ -59,6 +60,19 @@ export function tellAtStart({ settings, book, store, catalog, warnings }: Startu
       'This is one of several processes, and each counts in its own memory: together they let through as many times the limit. A shared store counts them as one',
     );
   }
+}
+
+/** Once: more keys are at their limit at the same time than the store has room for. */
+function warnOfEvictions(store: RateLimitStore, warnings: Warnings): void {
+  if (!(store instanceof MemoryStore)) return;
+  const stop = store.onEviction(({ atLimit }) => {
+    if (!atLimit) return;
+    stop();
+    warnings.once(
+      'evictions',
+      'The memory store is full of keys that are at their limit, and one of them was forgotten: raise maxKeys, or limit more coarsely',
+    );
+  });
 }
 
 /** A path that no route has is a typing mistake, or a route that is gone. */
