@@ -43,15 +43,10 @@ export class HandlerCatalog {
     for (const module of this.modules.values()) {
       for (const { metatype } of module.controllers.values()) {
         const type = metatype as unknown as HandlerClass;
-        if (this.entries.has(type)) continue;
-        this.entries.set(type, this.readClass(type, module.metatype, faults));
-        for (const { place, limits } of this.entries.get(type)!.values()) {
-          const taken = places.get(place);
-          places.set(place, type);
-          if (!taken || limits === undefined || limits === 'skip') continue;
-          const problem =
-            'another class of that name in a module of that name has this handler too; rename one, or give the rule a name';
-          faults.add({ code: 'PLACE_CONFLICT', place, given: '@RateLimit', problem });
+        if (this.entries.has(type)) this.addRoutes(type, module.metatype);
+        else {
+          this.entries.set(type, this.readClass(type, module.metatype, faults));
+          this.checkPlaces(type, places, faults);
         }
       }
     }
@@ -93,6 +88,26 @@ export class HandlerCatalog {
     );
   }
 
+  private checkPlaces(type: object, places: Map<string, object>, faults: Faults): void {
+    for (const { place, limits } of this.entries.get(type)!.values()) {
+      const taken = places.get(place);
+      places.set(place, type);
+      if (!taken || limits === undefined || limits === 'skip') continue;
+      const problem =
+        'another class of that name in a module of that name has this handler too; rename one, or give the rule a name';
+      faults.add({ code: 'PLACE_CONFLICT', place, given: '@RateLimit', problem });
+    }
+  }
+
+  /** A class that stands in several modules may be mapped under several paths. */
+  private addRoutes(type: HandlerClass, module: HandlerClass): void {
+    const handlers = this.entries.get(type)!;
+    for (const [handler, entry] of handlers) {
+      const routes = [...entry.routes, ...this.routesOf(type, module, handler)];
+      handlers.set(handler, { ...entry, routes });
+    }
+  }
+
   private readClass(type: HandlerClass, module: HandlerClass, faults: Faults) {
     const handlers = new Map<object, HandlerEntry>();
     for (const [name, handler] of methodsOf(type.prototype)) {
@@ -116,19 +131,21 @@ export class HandlerCatalog {
       handler: decorationOf(handler),
       class: classDecorationOf(type),
     };
-    const method = requestMethodOf(handler);
-    const controller = { type, module, applicationId: this.modules.applicationId };
-    const templates = method === undefined ? [] : templatesOf(controller, handler, this.config);
-    const methodText =
-      method === undefined || method === RequestMethod.ALL ? undefined : RequestMethod[method];
     return {
       place: placeOfHandler(decorated),
       limits: readDecorated(decorated, this.book, this.surroundings, faults),
-      routes: templates.map((name) => ({
-        name,
-        method: methodText === undefined ? undefined : canonicalMethod(methodText),
-      })),
+      routes: this.routesOf(type, module, handler),
     };
+  }
+
+  private routesOf(type: HandlerClass, module: HandlerClass, handler: object): ApiName[] {
+    const requestMethod = requestMethodOf(handler);
+    if (requestMethod === undefined) return [];
+    const controller = { type, module, applicationId: this.modules.applicationId };
+    const all = requestMethod === RequestMethod.ALL;
+    const method = all ? undefined : canonicalMethod(RequestMethod[requestMethod]!);
+    const names = templatesOf(controller, handler, this.config);
+    return names.map((name) => ({ name, method }));
   }
 }
 

@@ -25,6 +25,12 @@ interface RoutePlan {
   readonly limits: ApplicableLimits;
 }
 
+interface HandlerPlans {
+  /** Whether the handler may be reached under more than one template. */
+  readonly severalTemplates: boolean;
+  readonly plans: RoutePlan[];
+}
+
 /** Where an attempt is remembered: on the request, as it is one however often the guard runs. */
 const ATTEMPT = Symbol.for('nestjs-doorman:attempt');
 
@@ -35,7 +41,7 @@ interface Attempt {
 
 /** HTTP on Express and Fastify: finds the plan, asks the service, tells the answer. */
 export class HttpTransport {
-  private readonly plans = new Map<object, Map<object, RoutePlan[]>>();
+  private readonly plans = new Map<object, Map<object, HandlerPlans>>();
 
   constructor(
     private readonly service: RateLimitService,
@@ -50,9 +56,9 @@ export class HttpTransport {
    * @throws RateLimitExceededException, or rejects with it, when it may not
    */
   admit(context: ExecutionContext): MaybePromise<boolean> {
-    const http = context.switchToHttp();
-    const request: HttpRequest = http.getRequest();
-    const response: HttpResponse = http.getResponse();
+    // Not switchToHttp(), which makes an object and three closures.
+    const request: HttpRequest = context.getArgByIndex(0);
+    const response: HttpResponse = context.getArgByIndex(1);
     const platform = platformOf(response);
     const plan = this.planFor(context, platform, request);
     if (plan.limits.none) return true;
@@ -96,22 +102,32 @@ export class HttpTransport {
     throw createRefusal(decision);
   }
 
-  /** By class, handler, template and method: one handler can serve several paths and methods. */
+  /**
+   * By class, handler, method and template: one handler can serve several. The template is read
+   * only where there is more than one, since Fastify makes a new object for it each time.
+   */
   private planFor(context: ExecutionContext, platform: HttpPlatform, request: HttpRequest) {
-    const type = context.getClass();
-    const handler = context.getHandler();
-    const template = platform.template(request);
     const method = platform.method(request);
-    const handlers = getOrAdd(this.plans, type, () => new Map<object, RoutePlan[]>());
-    const plans = getOrAdd(handlers, handler, (): RoutePlan[] => []);
-    for (const plan of plans) {
-      if (plan.template === template && plan.method === method) return plan;
+    const known = this.plans.get(context.getClass())?.get(context.getHandler());
+    if (known) {
+      const template = known.severalTemplates ? platform.template(request) : undefined;
+      for (const plan of known.plans) {
+        if (plan.method !== method) continue;
+        if (!known.severalTemplates || plan.template === template) return plan;
+      }
     }
-    const { limits, place } = this.catalog.entry(type, handler);
-    const name = template === undefined ? place : canonicalTemplate(template);
+    return this.newPlan(context, method, platform.template(request));
+  }
+
+  private newPlan(context: ExecutionContext, method: string, template: string | undefined) {
+    const entry = this.catalog.entry(context.getClass(), context.getHandler());
+    const name = template === undefined ? entry.place : canonicalTemplate(template);
     const api = { method: canonicalMethod(method), name };
-    const plan = { template, method, limits: this.service.limitsOf(limits, api) };
-    plans.push(plan);
+    const plan = { template, method, limits: this.service.limitsOf(entry.limits, api) };
+    const severalTemplates = new Set(entry.routes.map((route) => route.name)).size !== 1;
+    const handlers = getOrAdd(this.plans, context.getClass(), () => new Map());
+    const make = (): HandlerPlans => ({ severalTemplates, plans: [] });
+    getOrAdd(handlers, context.getHandler(), make).plans.push(plan);
     return plan;
   }
 }

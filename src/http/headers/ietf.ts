@@ -8,18 +8,46 @@
  * grows. All policies of an answer stand in one list. `w` has no fractions: below a second it is
  * left out, since 0 would be untrue.
  */
-import { type Decision, rulesOf } from '../../core/decision.js';
+import type { Decision, Standing } from '../../core/decision.js';
 import { secondsUp } from '../seconds.js';
 import { structuredString } from '../structured-string.js';
 
 export function ietfHeaders(decision: Decision): Record<string, string> {
-  const rules = rulesOf(decision);
-  const policies = rules.map(({ name, limit, windowMillis }) => {
-    const window = windowMillis < 1000 ? '' : `;w=${secondsUp(windowMillis)}`;
-    return `${structuredString(name)};q=${limit}${window}`;
-  });
-  const limits = rules.map(({ name, remaining, moreAfterMillis }) => {
-    return `${structuredString(name)};r=${remaining};t=${secondsUp(moreAfterMillis)}`;
-  });
-  return { 'RateLimit-Policy': policies.join(', '), RateLimit: limits.join(', ') };
+  const { rules } = decision;
+  if (!rules) {
+    const { name, policy } = itemOf(decision.policy, decision);
+    return { 'RateLimit-Policy': policy, RateLimit: name + state(decision) };
+  }
+  const items = rules.map((rule) => ({ rule, ...itemOf(rule.name, rule) }));
+  return {
+    'RateLimit-Policy': items.map(({ policy }) => policy).join(', '),
+    RateLimit: items.map(({ name, rule }) => name + state(rule)).join(', '),
+  };
+}
+
+function state({ remaining, moreAfterMillis }: Standing): string {
+  return `;r=${remaining};t=${secondsUp(moreAfterMillis)}`;
+}
+
+/** The parts that change with the rule alone, kept since they are most of the work. */
+interface Item {
+  readonly limit: number;
+  readonly windowMillis: number;
+  /** The quoted name. */
+  readonly name: string;
+  readonly policy: string;
+}
+
+const MAX_ITEMS = 1000;
+const items = new Map<string, Item>();
+
+function itemOf(name: string, { limit, windowMillis }: Standing): Item {
+  const known = items.get(name);
+  if (known?.limit === limit && known.windowMillis === windowMillis) return known;
+  const quoted = structuredString(name);
+  const window = windowMillis < 1000 ? '' : `;w=${secondsUp(windowMillis)}`;
+  const item = { limit, windowMillis, name: quoted, policy: `${quoted};q=${limit}${window}` };
+  if (items.size >= MAX_ITEMS) items.clear();
+  items.set(name, item);
+  return item;
 }
