@@ -20,7 +20,12 @@ module.exports = {
   roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/sample-app'],
   testRegex: '\\.(e2e-)?spec\\.ts$|\\.test\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/sample-app/dist/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/test/consumers/',
+    '<rootDir>/bench/',
+    '<rootDir>/dist/',
+    '<rootDir>/sample-app/dist/',
+  ],
   moduleNameMapper: {
     '^nestjs-doorman$': '<rootDir>/src/index.ts',
     '^nestjs-doorman/(.*)$': '<rootDir>/src/$1/index.ts',

@@ -70,30 +70,23 @@ export class CounterTable {
     return this.tags[2 * slot] === lo && (this.tags[2 * slot + 1]! | MARK) === (hi | MARK);
   }
 
-  /** A slot for a hash that has none: a free one, else the one that gives way. Its cells are zero. */
+  /**
+   * A slot for a hash that has none: a free one, from the set that has more of them, so that both
+   * fill evenly; else the one that gives way. Its cells are zero.
+   */
   claim(lo: number, hi: number, now: number): number {
-    const { ways, cells, width, tags } = this;
-    let victim = -1;
-    let victimFresh = Number.POSITIVE_INFINITY;
-    let victimMarked = true;
-    let set = this.firstSet(lo);
-    for (let choice = 0; choice < 2; choice++) {
-      for (let slot = set, end = set + ways; slot < end; slot++) {
-        const freshAt = cells[slot * width]!;
-        if (freshAt <= now) return this.occupy(slot, lo, hi);
-        const marked = (tags[2 * slot + 1]! & MARK) !== 0;
-        if (
-          marked ? victimMarked && freshAt < victimFresh : victimMarked || freshAt < victimFresh
-        ) {
-          victim = slot;
-          victimFresh = freshAt;
-          victimMarked = marked;
-        }
-      }
-      set = this.secondSet(lo, hi);
-    }
-    this.onEviction(victimMarked);
-    return this.occupy(victim, lo, hi);
+    const first = this.firstSet(lo);
+    const second = this.secondSet(lo, hi);
+    const inFirst = this.countFree(first, now);
+    const inSecond = inFirst === this.ways ? 0 : this.countFree(second, now);
+    const slot =
+      inFirst + inSecond > 0
+        ? this.freeSlot(inFirst >= inSecond ? first : second, now)
+        : this.evict(first, second);
+    this.cells.fill(0, slot * this.width, (slot + 1) * this.width);
+    this.tags[2 * slot] = lo;
+    this.tags[2 * slot + 1] = hi & ~MARK;
+    return slot;
   }
 
   /** Notes whether the counter in that slot has nothing left. */
@@ -115,7 +108,7 @@ export class CounterTable {
 
   /** Live counters; of tables above 2^16 slots an estimate from that many of them. */
   inUse(now: number): number {
-    const step = Math.max(1, Math.floor(this.size / 2 ** 16));
+    const step = Math.floor(this.size / 2 ** 16) | 1; // odd: not always the same place of a set
     let live = 0;
     let seen = 0;
     for (let slot = 0; slot < this.size; slot += step, seen++) {
@@ -124,11 +117,39 @@ export class CounterTable {
     return Math.round((live / seen) * this.size);
   }
 
-  private occupy(slot: number, lo: number, hi: number): number {
-    this.cells.fill(0, slot * this.width, (slot + 1) * this.width);
-    this.tags[2 * slot] = lo;
-    this.tags[2 * slot + 1] = hi & ~MARK;
+  private countFree(set: number, now: number): number {
+    const { cells, width } = this;
+    let free = 0;
+    for (let slot = set, end = set + this.ways; slot < end; slot++) {
+      if (cells[slot * width]! <= now) free++;
+    }
+    return free;
+  }
+
+  private freeSlot(set: number, now: number): number {
+    let slot = set;
+    while (this.cells[slot * this.width]! > now) slot++;
     return slot;
+  }
+
+  /** The unmarked slot that is nearest to fresh, of both sets; a marked one only if all are. */
+  private evict(first: number, second: number): number {
+    const { cells, tags, ways, width } = this;
+    let victim = -1;
+    let victimFresh = Number.POSITIVE_INFINITY;
+    let victimMarked = true;
+    for (let i = 0; i < 2 * ways; i++) {
+      const slot = i < ways ? first + i : second + i - ways;
+      const freshAt = cells[slot * width]!;
+      const marked = (tags[2 * slot + 1]! & MARK) !== 0;
+      const better = marked === victimMarked ? freshAt < victimFresh : victimMarked;
+      if (!better) continue;
+      victim = slot;
+      victimFresh = freshAt;
+      victimMarked = marked;
+    }
+    this.onEviction(victimMarked);
+    return victim;
   }
 
   private firstSet(lo: number): number {
