@@ -1,0 +1,9 @@
+import { Module } from '@nestjs/common';
+import { RateLimitModule } from 'nestjs-doorman';
+import { TeaController } from './tea.controller.js';
+
+@Module({
+  imports: [RateLimitModule.forRoot({ rules: { default: 'token-bucket,5,10' } })],
+  controllers: [TeaController],
+})
+export class AppModule {}
