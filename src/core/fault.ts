@@ -58,8 +58,10 @@ export function faultText({ place, given, problem, meant }: Fault): string {
 export class Faults {
   readonly list: Fault[] = [];
 
+  /** The same fault of the same place is told once. */
   add(fault: Fault): undefined {
-    this.list.push(fault);
+    const text = faultText(fault);
+    if (!this.list.some((known) => faultText(known) === text)) this.list.push(fault);
     return undefined;
   }
 

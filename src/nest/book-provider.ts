@@ -11,17 +11,14 @@ import type { Settings } from './settings.js';
  */
 export function createBook(
   { always, rules, rulesFile }: Pick<Settings, 'always' | 'rules' | 'rulesFile'>,
-  surroundings: Surroundings,
   faults: Faults,
 ): RuleBook {
   const given = [rules, always === undefined ? undefined : { always }];
   const inFile = rulesFile === undefined ? [] : [readFile(rulesFile, faults)];
-  const book = new RuleBook(readBook([given.filter((one) => one !== undefined), inFile], faults));
-  checkBook(book, surroundings, faults);
-  return book;
+  return new RuleBook(readBook([given.filter((one) => one !== undefined), inFile], faults));
 }
 
-/** What a book asks for that is not there. */
+/** What a book asks for that is not there; also of one that stands in for the module's. */
 export function checkBook(book: RuleBook, surroundings: Surroundings, faults: Faults): void {
   for (const { key, policy, place } of book.entries) {
     checkAvailable(policy, place, surroundings, faults);

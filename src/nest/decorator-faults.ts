@@ -1,6 +1,6 @@
 import type { ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
-import { decorationOf } from './decorators.js';
+import { decorationOf, hiddenDecorations } from './decorators.js';
 import { requestMethodOf } from './route-templates.js';
 
 type Class = { readonly name: string; readonly prototype: object };
@@ -27,6 +27,17 @@ export function findIdleDecorators(modules: ModulesContainer, faults: Faults): v
 }
 
 function checkController(type: Class, faults: Faults): void {
+  for (
+    let one = type.prototype;
+    one && one !== Object.prototype;
+    one = Object.getPrototypeOf(one)
+  ) {
+    for (const name of hiddenDecorations(one)) {
+      const problem =
+        'a decorator above it puts another function in its place; write it above that one';
+      noEffect(`${type.name}.${name}`, problem, faults);
+    }
+  }
   for (const [name, versions] of overridesOf(type.prototype)) {
     const [used, ...dropped] = versions;
     const decorated = decorationOf(used!) !== undefined;

@@ -6,6 +6,8 @@ import { RateLimitBinding } from './rate-limit.binding.js';
 
 const LIMIT = Symbol.for('nestjs-doorman:rate-limit');
 const SKIP = Symbol.for('nestjs-doorman:skip');
+/** On a prototype: the names of its decorated methods. */
+const DECORATED = Symbol.for('nestjs-doorman:decorated');
 
 /** What decorators wrote on one class or method. */
 export interface Decoration {
@@ -55,6 +57,19 @@ export function decorationOf(holder: object): Decoration | undefined {
   return limits.length === 0 && !skip ? undefined : { limits, skip };
 }
 
+/**
+ * The methods of a prototype that were decorated and do not show it: a decorator above has put
+ * another function in their place.
+ */
+export function hiddenDecorations(prototype: object): string[] {
+  const names: readonly string[] = Reflect.getOwnMetadata(DECORATED, prototype) ?? [];
+  const shows = (name: string) => {
+    const method: unknown = Object.getOwnPropertyDescriptor(prototype, name)?.value;
+    return typeof method === 'function' && decorationOf(method) !== undefined;
+  };
+  return [...new Set(names)].filter((name) => !shows(name));
+}
+
 /** What stands on a class, or on the nearest of those it extends. */
 export function classDecorationOf(type: object): Decoration | undefined {
   for (let one: object | null = type; one; one = Object.getPrototypeOf(one)) {
@@ -72,7 +87,11 @@ function holderOf(
 ): object {
   if (key === undefined) return target;
   const method: unknown = descriptor?.value;
-  if (typeof method === 'function' && typeof target !== 'function') return method;
+  if (typeof method === 'function' && typeof target !== 'function') {
+    const names: readonly unknown[] = Reflect.getOwnMetadata(DECORATED, target) ?? [];
+    Reflect.defineMetadata(DECORATED, [...names, key], target);
+    return method;
+  }
   throw new TypeError(
     `${decorator} stands on a class or an instance method, not on ${String(key)}`,
   );

@@ -93,6 +93,8 @@ export class HandlerCatalog {
       const taken = places.get(place);
       places.set(place, type);
       if (!taken || limits === undefined || limits === 'skip') continue;
+      const counted = limits.filter((placed) => placed.place === place);
+      if (!counted.some(({ policy }) => policy.rules.some((rule) => !rule.name))) continue;
       const problem =
         'another class of that name in a module of that name has this handler too; rename one, or give the rule a name';
       faults.add({ code: 'PLACE_CONFLICT', place, given: '@RateLimit', problem });
@@ -110,6 +112,8 @@ export class HandlerCatalog {
 
   private readClass(type: HandlerClass, module: HandlerClass, faults: Faults) {
     const handlers = new Map<object, HandlerEntry>();
+    // Read for its faults, also where every handler has rules of its own.
+    this.readHandler(type, module, '', {}, faults);
     for (const [name, handler] of methodsOf(type.prototype)) {
       if (requestMethodOf(handler) === undefined) continue;
       handlers.set(handler, this.readHandler(type, module, name, handler, faults));

@@ -1,10 +1,20 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
-import { HttpTransport } from './http.transport.js';
+import type { HttpTransport } from './http.transport.js';
 import type { Settings } from './settings.js';
-import { SETTINGS } from './tokens.js';
-import { Warnings } from './warnings.js';
+import type { Warnings } from './warnings.js';
+
+/** What a guard works with; one token, so that subclasses and other modules get it at once. */
+export class GuardParts {
+  constructor(
+    readonly http: HttpTransport,
+    readonly warnings: Warnings,
+    readonly skip: Settings['skip'],
+    /** Whether nothing is limited. */
+    readonly off: boolean,
+  ) {}
+}
 
 /**
  * Decides before the handler runs: lets in, or throws the refusal of the transport. Bound
@@ -12,25 +22,21 @@ import { Warnings } from './warnings.js';
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(HttpTransport) private readonly http: HttpTransport,
-    @Inject(Warnings) private readonly warnings: Warnings,
-  ) {}
+  constructor(@Inject(GuardParts) private readonly parts: GuardParts) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const { mode, skip } = this.settings;
-    if (mode === 'off') return true;
+    const { off, skip, http } = this.parts;
+    if (off) return true;
     if (context.getType() !== 'http') return this.letThrough(context);
-    if (!skip) return this.http.admit(context);
+    if (!skip) return http.admit(context);
     const skipped: MaybePromise<boolean> = skip(context);
-    return andThen(skipped, (yes) => yes === true || this.http.admit(context));
+    return andThen(skipped, (yes) => yes === true || http.admit(context));
   }
 
   private letThrough(context: ExecutionContext): boolean {
     const type = context.getType<string>();
     const text = `Contexts of type "${type}" are not limited: they are let through`;
-    this.warnings.once(`context ${type}`, text);
+    this.parts.warnings.once(`context ${type}`, text);
     return true;
   }
 }

@@ -28,7 +28,7 @@ import { createBook } from './book-provider.js';
 import { HandlerCatalog } from './handler-catalog.js';
 import { HttpTransport } from './http.transport.js';
 import type { RateLimitExtras, RateLimitOptions, RateLimitOptionsFactory } from './options.js';
-import { RateLimitGuard } from './rate-limit.guard.js';
+import { GuardParts, RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
 import { RequestIdentity } from './request-identity.js';
 import { readSettings, type Settings } from './settings.js';
@@ -81,8 +81,7 @@ const providers: Provider[] = [
   {
     provide: RuleBook,
     inject: [SETTINGS, FAULTS],
-    useFactory: (settings: Settings, faults: Faults) =>
-      createBook(settings, surroundingsOf(settings), faults),
+    useFactory: (settings: Settings, faults: Faults) => createBook(settings, faults),
   },
   {
     provide: RateLimitStore,
@@ -122,16 +121,19 @@ const providers: Provider[] = [
     },
   },
   {
-    provide: HttpTransport,
-    inject: [RateLimitService, HandlerCatalog, SETTINGS, Warnings],
+    provide: GuardParts,
+    inject: [RateLimitService, HandlerCatalog, RuleBook, SETTINGS, Warnings],
     useFactory: (
       service: RateLimitService,
       catalog: HandlerCatalog,
+      book: RuleBook,
       settings: Settings,
       warnings: Warnings,
     ) => {
       const identity = new RequestIdentity(settings, warnings);
-      return new HttpTransport(service, catalog, identity, settings);
+      const http = new HttpTransport(service, catalog, identity, settings);
+      const off = (book.mode ?? settings.mode) === 'off';
+      return new GuardParts(http, warnings, settings.skip, off);
     },
   },
 ];
@@ -145,7 +147,16 @@ const providers: Provider[] = [
  */
 @Module({
   providers,
-  exports: [Clock, RuleBook, LimiterFactory, RateLimitService, RateLimitStore, RateLimitGuard],
+  exports: [
+    Clock,
+    RuleBook,
+    LimiterFactory,
+    RateLimitService,
+    RateLimitStore,
+    RateLimitGuard,
+    // What the guard needs, so that @UseGuards(RateLimitGuard) works in any module.
+    GuardParts,
+  ],
 })
 export class RateLimitModule
   extends ConfigurableModuleClass
@@ -165,7 +176,8 @@ export class RateLimitModule
     @Inject(RateLimitService) private readonly service: RateLimitService,
   ) {
     super();
-    this.parts = { settings, book, store, catalog, modules, warnings, faults };
+    const surroundings = surroundingsOf(settings);
+    this.parts = { settings, book, store, catalog, modules, warnings, surroundings, faults };
   }
 
   /** @throws RateLimitConfigError when the application starts, with every fault there is */
@@ -194,7 +206,7 @@ export class RateLimitModule
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.service.close();
+    this.service.close?.();
     await this.parts.store.close();
   }
 

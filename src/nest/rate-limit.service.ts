@@ -1,28 +1,25 @@
 import type { Observable } from 'rxjs';
 import { type ApiName, parseApiName } from '../core/api-name.js';
 import { ApplicableLimits, type DecoratedLimits, unique } from '../core/applicable-limits.js';
-import { type Counter, type CounterPlan, counterOf, planCounters } from '../core/counter-plan.js';
+import { type Counter, type CounterPlan, counterOf } from '../core/counter-plan.js';
 import { assertCost, UNLIMITED } from '../core/decision.js';
-import { Faults } from '../core/fault.js';
 import type { Asker } from '../core/identity.js';
 import {
   type Clock,
   type Decision,
   type MaybePromise,
-  Policy,
   type PolicySource,
   type RateLimitStore,
   type RuleBook,
 } from '../core/index.js';
 import { andThen, isPromise } from '../core/maybe-promise.js';
-import { readPolicy } from '../core/policy.js';
-import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
-import { isPolicyName, unknownPolicy } from '../core/rule-book-reader.js';
+import type { Surroundings } from '../core/rule-availability.js';
 import type { CheckedRule } from '../core/rule-types.js';
 import { SteadyClock } from '../core/steady-clock.js';
 import { addressKey } from '../http/address.js';
 import { type DecisionEvent, DecisionEvents } from './decision-events.js';
 import type { HandlerCatalog } from './handler-catalog.js';
+import { InlinePolicies } from './inline-policies.js';
 import type { Warnings } from './warnings.js';
 
 /** What a call of the service may say beside user and api. */
@@ -53,9 +50,11 @@ export interface ServiceParts {
 export class RateLimitService {
   private readonly clock: Clock;
   private readonly events = new DecisionEvents();
+  private readonly inline: InlinePolicies;
 
   constructor(private readonly parts: ServiceParts) {
     this.clock = SteadyClock.over(parts.clock);
+    this.inline = new InlinePolicies(parts.book, parts.catalog, parts.surroundings);
   }
 
   /** Every decision of this module. */
@@ -131,7 +130,7 @@ export class RateLimitService {
    * unless the store needs a promise.
    */
   decideFor(plans: readonly CounterPlan[], asker: Asker, cost = 1): MaybePromise<Decision> {
-    return this.decide(this.counters(plans, asker), asker, cost, 'take');
+    return this.take(plans, asker, cost);
   }
 
   /** Which limits apply to an api, for `decideFor`. */
@@ -151,10 +150,16 @@ export class RateLimitService {
   ): MaybePromise<Decision> {
     const name = parseApiName(api);
     const asker = this.asker(userId, name, dimensions);
-    const plans = policy
-      ? this.plansOf(policy)
-      : this.limitsOf(undefined, name).plansFor(asker.userId);
-    return this.decide(this.counters(plans, asker), asker, cost, 'take');
+    const plans =
+      policy === undefined
+        ? this.limitsOf(undefined, name).plansFor(asker.userId)
+        : this.inline.plansOf(policy);
+    return this.take(plans, asker, cost);
+  }
+
+  private take(plans: readonly CounterPlan[], asker: Asker, cost: number): MaybePromise<Decision> {
+    const counters = this.counters(plans, asker, this.warnSkipped);
+    return this.decide(counters, asker, cost, 'take');
   }
 
   private decide(
@@ -191,20 +196,24 @@ export class RateLimitService {
     };
   }
 
-  private counters(plans: readonly CounterPlan[], asker: Asker): Counter[] {
+  private counters(
+    plans: readonly CounterPlan[],
+    asker: Asker,
+    onSkip?: (plan: CounterPlan) => void,
+  ): Counter[] {
     const counters: Counter[] = [];
     for (const plan of plans) {
       const counter = counterOf(plan, asker);
       if (counter) counters.push(counter);
-      else this.warnSkipped(plan);
+      else onSkip?.(plan);
     }
     return counters;
   }
 
-  private warnSkipped({ rule, label }: CounterPlan): void {
+  private readonly warnSkipped = ({ rule, label }: CounterPlan): void => {
     const text = `"${rule}" of ${label} counts by ${rule.by.join('+')}, but neither a value nor an address is known: the rule is skipped`;
     this.parts.warnings.once(`skipped ${label}`, text);
-  }
+  };
 
   /** The rules of the book for every method of the api, and of every decorated handler. */
   private everyPlan(
@@ -212,31 +221,10 @@ export class RateLimitService {
     api: string,
     policy: PolicySource | undefined,
   ): readonly CounterPlan[] {
-    if (policy) return this.plansOf(policy);
+    if (policy !== undefined) return this.inline.plansOf(policy);
     const serving = this.parts.catalog.serving(api);
     const limits = serving.map(({ entry, route }) => this.limitsOf(entry.limits, route));
     const all = limits.length > 0 ? limits : [this.limitsOf(undefined, parseApiName(api))];
     return unique(all.flatMap((one) => one.plansFor(userId)));
-  }
-
-  /** Rules that were handed in, at the place `inline`, or a policy of the book by its name. */
-  private plansOf(source: PolicySource): readonly CounterPlan[] {
-    if (source instanceof Policy) return this.inlinePlans(source);
-    const faults = new Faults();
-    if (typeof source === 'string' && isPolicyName(source)) {
-      const found = this.parts.book.policy(source.trim());
-      if (found) return planCounters(found);
-      unknownPolicy(source, 'a call', this.parts.book.policyNames, faults);
-    }
-    const policy = readPolicy(source, 'a call', faults);
-    faults.throwIfAny();
-    return this.inlinePlans(policy!);
-  }
-
-  private inlinePlans(policy: Policy): readonly CounterPlan[] {
-    const faults = new Faults();
-    checkAvailable(policy, 'a call', this.parts.surroundings, faults);
-    faults.throwIfAny();
-    return planCounters({ policy, place: 'inline', label: 'inline' });
   }
 }

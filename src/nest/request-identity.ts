@@ -50,11 +50,13 @@ export class RequestIdentity {
 
   private idText(id: unknown): string | undefined {
     if (id === undefined || id === null) return undefined;
-    if (typeof id === 'string' || typeof id === 'number' || typeof id === 'bigint') {
+    const isNumber = typeof id === 'bigint' || (typeof id === 'number' && Number.isFinite(id));
+    if (typeof id === 'string' || isNumber) {
       const { normalizeId } = this.settings;
       return normalizeId ? normalizeId(String(id)) : String(id);
     }
-    const problem = `A user id is text or a number, got ${typeof id}: such callers are counted by address`;
+    const given = typeof id === 'number' ? String(id) : typeof id;
+    const problem = `A user id is text or a number, got ${given}: such callers are counted by address`;
     this.warnings.once('user id', problem);
     return undefined;
   }

@@ -64,7 +64,7 @@ function excluded(path: string, handler: object, config: ApplicationConfig): boo
 }
 
 function joined(parts: readonly string[]): string {
-  return `/${parts.join('/')}`.replace(/\/{2,}/g, '/');
+  return `/${parts.join('/')}/`.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
 }
 
 function list<T>(value: T | readonly T[]): readonly T[] {

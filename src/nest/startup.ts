@@ -3,7 +3,10 @@ import type { ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
 import { MemoryStore, type RateLimitStore, type RuleBook } from '../core/index.js';
 import { checkNames } from '../core/policy-names.js';
+import type { Surroundings } from '../core/rule-availability.js';
+import { checkBook } from './book-provider.js';
 import type { HandlerCatalog } from './handler-catalog.js';
+import { decoratedPolicies } from './inline-policies.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
 
@@ -15,6 +18,7 @@ export interface StartupParts {
   readonly catalog: HandlerCatalog;
   readonly modules: ModulesContainer;
   readonly warnings: Warnings;
+  readonly surroundings: Surroundings;
   /** Faults that options and book had already. */
   readonly faults: Faults;
 }
@@ -34,18 +38,15 @@ export function checkAtStart(parts: StartupParts, module: object): void {
     faults.add({ code: 'MODULE_TWICE', place: 'the application', given, problem });
   }
   catalog.scan(faults);
-  const decorated = [...catalog.all()].flatMap(({ limits }) =>
-    limits === undefined || limits === 'skip' ? [] : limits,
-  );
-  checkNames([...new Set([...book.entries, ...decorated])], faults);
+  checkBook(book, parts.surroundings, faults);
+  checkNames([...new Set([...book.entries, ...decoratedPolicies(catalog)])], faults);
   faults.throwIfAny();
 }
 
 /** One line that says what is in force, and warnings of what will probably surprise. */
 export function tellAtStart({ settings, book, store, catalog, warnings }: StartupParts): void {
   const decorated = [...catalog.all()].filter(({ limits }) => Array.isArray(limits)).length;
-  const off =
-    settings.mode === 'off' || book.mode === 'off' ? ', mode off: nothing is limited' : '';
+  const off = (book.mode ?? settings.mode) === 'off' ? ', mode off: nothing is limited' : '';
   const rules = `${count(book.entries.length, 'rule')} in the book, ${count(decorated, 'decorated handler')}`;
   warnings.log(`${rules}, ${store.name} store, decided in the guard${off}`);
   warnUnmatched(book, catalog, warnings);

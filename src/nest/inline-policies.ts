@@ -1,0 +1,65 @@
+import { type CounterPlan, type PlacedPolicy, planCounters } from '../core/counter-plan.js';
+import { Faults } from '../core/fault.js';
+import { Policy, type PolicySource, type RuleBook } from '../core/index.js';
+import { readPolicy } from '../core/policy.js';
+import { checkNames } from '../core/policy-names.js';
+import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
+import { isPolicyName, unknownPolicy } from '../core/rule-book-reader.js';
+import type { HandlerCatalog } from './handler-catalog.js';
+
+/** Texts that are remembered; more at once would be texts made up as they go. */
+const MAX_TEXTS = 1000;
+
+/** Policies that are handed to a call of the service, at the place `inline`. */
+export class InlinePolicies {
+  private readonly texts = new Map<string, readonly CounterPlan[]>();
+
+  constructor(
+    private readonly book: RuleBook,
+    private readonly catalog: HandlerCatalog,
+    private readonly surroundings: Surroundings,
+  ) {}
+
+  /**
+   * The plans of what was handed in: text, an object, a Rule, a Policy, or a policy's name.
+   *
+   * @throws RateLimitConfigError when it is faulty
+   */
+  plansOf(source: PolicySource): readonly CounterPlan[] {
+    if (typeof source !== 'string') return this.read(source);
+    let plans = this.texts.get(source);
+    if (!plans) {
+      plans = this.read(source);
+      if (this.texts.size >= MAX_TEXTS) this.texts.clear();
+      this.texts.set(source, plans);
+    }
+    return plans;
+  }
+
+  private read(source: PolicySource): readonly CounterPlan[] {
+    const faults = new Faults();
+    if (typeof source === 'string' && isPolicyName(source)) {
+      const found = this.book.policy(source.trim());
+      if (found) return planCounters(found);
+      unknownPolicy(source, 'a call', this.book.policyNames, faults);
+    }
+    const policy = source instanceof Policy ? source : readPolicy(source, 'a call', faults);
+    faults.throwIfAny();
+    const placed = { policy: policy!, place: 'inline', label: 'inline' };
+    checkAvailable(placed.policy, 'a call', this.surroundings, faults);
+    checkNames([...this.book.entries, ...decoratedPolicies(this.catalog), placed], faults);
+    faults.throwIfAny();
+    return planCounters(placed);
+  }
+}
+
+/** The policies that decorators name or hold, each once. */
+export function decoratedPolicies(catalog: HandlerCatalog): PlacedPolicy[] {
+  const policies = new Set<PlacedPolicy>();
+  for (const { limits } of catalog.all()) {
+    for (const placed of limits === undefined || limits === 'skip' ? [] : limits) {
+      policies.add(placed);
+    }
+  }
+  return [...policies];
+}
