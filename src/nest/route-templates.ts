@@ -31,11 +31,9 @@ export function templatesOf(
   for (const version of uriVersions(controller.type, handler, config)) {
     for (const controllerPath of list(Reflect.getMetadata(PATH, controller.type))) {
       for (const handlerPath of list(Reflect.getMetadata(PATH, handler))) {
-        const path = joined([version, modulePath, controllerPath, handlerPath]);
-        const prefixed = excluded(path, handler, config)
-          ? [path]
-          : [config.getGlobalPrefix(), path];
-        templates.push(canonicalTemplate(joined(prefixed)));
+        const path = joined([modulePath, controllerPath, handlerPath]);
+        const prefix = excluded(path, handler, config) ? '' : config.getGlobalPrefix();
+        templates.push(canonicalTemplate(joined([prefix, version, path])));
       }
     }
   }

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** What every snippet begins with: to check the package itself, import from 'nestjs-doorman'. */
+/** What every snippet begins with: the package as its users import it. */
 const PROLOGUE = `
-import { Policy, RateLimit, RateLimitModule } from '../stand-ins.js';
-import type { RateLimitOptions } from '../stand-ins.js';
+import { Policy, RateLimit, RateLimitModule } from 'nestjs-doorman';
+import type { RateLimitOptions } from 'nestjs-doorman';
 `;
 
 const ROOT = join(__dirname, '../..');
 const FOLDER = join(__dirname, 'virtual');
+
+/** What the snippets import, read once for all programs: most of the time goes into it. */
+const read = new Map<string, ts.SourceFile | undefined>();
 
 /**
  * Compiles each snippet as a file of its own, all in one program, with the project's options.
@@ -55,9 +58,10 @@ function virtualHost(files: ReadonlyMap<string, string>): ts.CompilerHost {
     directoryExists: (name) => name === FOLDER || (directoryExists?.(name) ?? true),
     getSourceFile: (name, languageVersion, ...rest) => {
       const text = files.get(name);
-      return text === undefined
-        ? getSourceFile(name, languageVersion, ...rest)
-        : ts.createSourceFile(name, text, languageVersion);
+      if (text !== undefined) return ts.createSourceFile(name, text, languageVersion);
+      const file = read.get(name) ?? getSourceFile(name, languageVersion, ...rest);
+      read.set(name, file);
+      return file;
     },
   };
 }

@@ -1,8 +1,18 @@
 import fc from 'fast-check';
+import { Policy } from '../../src/core/policy.js';
 import { compile } from './compile.js';
 import { validRuleText } from './rule-text.arbitrary.js';
 
 const texts = fc.sample(validRuleText(), { numRuns: 300, seed: 1 });
+
+function refusal(text: string): string | undefined {
+  try {
+    Policy.parse(text);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
 
 it('never refuses a text that the parser accepts', () => {
   const said = compile([
@@ -13,6 +23,10 @@ it('never refuses a text that the parser accepts', () => {
     } } });`,
   ]);
   expect(said).toEqual(['', '', '']);
+});
+
+it('tries texts that the parser accepts indeed', () => {
+  expect(texts.map(refusal).filter((said) => said !== undefined)).toEqual([]);
 });
 
 it.each([

@@ -176,7 +176,7 @@ const refused: Readonly<Record<string, readonly [snippet: string, said: string]>
   'beside functions': [
     `RateLimitModule.forRoot({
       user: (req) => req.user?.id,
-      skip: (ctx) => ctx.getHandler() === 'health',
+      skip: (ctx) => ctx.getHandler().name === 'health',
       rules: { default: 'fixd-window,2,10' },
     });`,
     FAULT,
@@ -184,6 +184,16 @@ const refused: Readonly<Record<string, readonly [snippet: string, said: string]>
   'in what a factory answers': [
     `RateLimitModule.forRootAsync({
       useFactory: () => ({ rules: { default: 'fixd-window,2,10' } }),
+    });`,
+    FAULT,
+  ],
+  'for a user in what a factory with a guard beside it answers': [
+    `RateLimitModule.forRootAsync({
+      guard: false,
+      inject: [String],
+      useFactory: (limit: string) => ({
+        rules: { default: limit, user: { 'vip-1': { api: { '/login': 'fixd-window,2,10' } } } },
+      }),
     });`,
     FAULT,
   ],
@@ -224,19 +234,19 @@ const stillRefused: typeof refused = {
   'a number as a rule': ['RateLimit(5);', `Argument of type 'number' is not assignable`],
   'an object without a limit': [
     `RateLimit({ window: '1m' });`,
-    `Property 'limit' is missing in type`,
+    `Argument of type '{ window: string; }' is not assignable`,
   ],
-  "a wrong use of a function's request": [
-    'RateLimitModule.forRoot({ user: (req) => req.usr });',
-    `Property 'usr' does not exist on type '{ user?`,
+  'an id that is no id': [
+    `RateLimitModule.forRoot({ user: (req) => [req.user] });`,
+    `Type 'any[]' is not assignable to type 'MaybePromise<UserId>'`,
   ],
   "a wrong use of a function's context": [
     'RateLimitModule.forRoot({ skip: (ctx) => ctx.handler });',
     `Property 'handler' does not exist on type`,
   ],
-  "a wrong use of a dimension's context": [
-    'RateLimitModule.forRoot({ dimensions: { tenant: (ctx) => ctx.tenant } });',
-    `Property 'tenant' does not exist on type`,
+  "a wrong use of an address's context": [
+    'RateLimitModule.forRoot({ address: (ctx) => ctx.address });',
+    `Property 'address' does not exist on type 'ExecutionContext'`,
   ],
 };
 
@@ -281,10 +291,12 @@ const allowed: Readonly<Record<string, string>> = {
     });`,
   'a whole book': `
     RateLimitModule.forRoot({
-      user: (req, ctx) => req.user?.id ?? ctx?.getHandler().toUpperCase(),
-      skip: async (ctx) => ctx.getHandler().startsWith('health'),
-      dimensions: { tenant: (ctx) => ctx.getHandler() },
-      headers: false,
+      user: (req, ctx) => req.user?.id ?? ctx.getHandler().name.toUpperCase(),
+      address: (ctx) => ctx.switchToHttp().getRequest().socket.remoteAddress,
+      normalizeId: (id) => id.toLowerCase(),
+      skip: async (ctx) => ctx.getHandler().name.startsWith('health'),
+      headers: ['ietf', ({ limit }) => ({ 'X-Limit': limit.toFixed(0) })],
+      ipv6Prefix: 64,
       always: ['token-bucket,300,1m,by=ip', { limit: 1000, window: '1d', by: 'global' }],
       rules: {
         default: 'token-bucket,5,10',
@@ -321,12 +333,12 @@ const allowed: Readonly<Record<string, string>> = {
       inject: [String],
       useFactory: (limit: string) => ({
         user: (req) => req.user?.id,
-        skip: (ctx) => ctx.getHandler() === limit,
+        skip: (ctx) => ctx.getHandler().name === limit,
         rules: { default: 'token-bucket,5,10', api: { '/a': limit } },
       }),
     });
     RateLimitModule.forRootAsync({
-      useFactory: async () => ({ skip: (ctx) => ctx.getHandler() === '', always: 'search' }),
+      useFactory: async () => ({ skip: (ctx) => ctx.getHandler().name === '', always: 'search' }),
     });
     RateLimitModule.forRootAsync({ useFactory: (): RateLimitOptions => ({}) });`,
 };
