@@ -48,4 +48,5 @@ export type {
 } from './nest/options.js';
 export { RateLimitGuard } from './nest/rate-limit.guard.js';
 export { type RateLimitAsyncOptions, RateLimitModule } from './nest/rate-limit.module.js';
-export { type CheckOptions, RateLimitService } from './nest/rate-limit.service.js';
+export { RateLimitService } from './nest/rate-limit.service.js';
+export type { CheckOptions } from './nest/service-options.js';

@@ -22,6 +22,7 @@ const LONGEST_TIMER_MILLIS = 2 ** 31 - 1;
 async function sleepOnTimers(millis: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   for (let left = millis; left > 0; left -= LONGEST_TIMER_MILLIS) {
+    signal?.throwIfAborted();
     await timer(Math.min(left, LONGEST_TIMER_MILLIS), signal);
   }
 }

@@ -172,8 +172,9 @@ function reasonOf(wait: number): RefusalReason {
   return wait === Number.POSITIVE_INFINITY ? 'never' : 'quota';
 }
 
-/** The same decision, refused because the counter is blocked for `leftMillis` more. */
+/** The same decision, refused because a counter is blocked for `leftMillis` more. */
 export function blockedDecision(decision: Decision, leftMillis: number): Decision {
+  if (decision.reason === 'never') return decision;
   const retryAfterMillis = Math.max(leftMillis, decision.retryAfterMillis);
   return { ...decision, allowed: false, reason: 'blocked', retryAfterMillis };
 }

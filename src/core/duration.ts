@@ -1,7 +1,7 @@
 /** Milliseconds of each unit, largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 
-const DURATION = /^(\d{1,15})(?:\.(\d{1,15}))?(ms|s|m|h|d)?$/;
+const DURATION = /^(\d{1,16})(?:\.(\d{1,16}))?(ms|s|m|h|d)?$/;
 
 /**
  * Reads `10` (seconds), `0.5`, `250ms`, `10s`, `5m`, `1h`, `1d`.

@@ -58,15 +58,15 @@ export function faultText({ place, given, problem, meant }: Fault): string {
 export class Faults {
   readonly list: Fault[] = [];
 
-  /** The same fault of the same place is told once. */
   add(fault: Fault): undefined {
-    const text = faultText(fault);
-    if (!this.list.some((known) => faultText(known) === text)) this.list.push(fault);
+    this.list.push(fault);
     return undefined;
   }
 
+  /** The same fault of the same place is told once: a class's rule is read for each handler. */
   throwIfAny(): void {
-    if (this.list.length > 0) throw new RateLimitConfigError(this.list);
+    const each = new Map(this.list.map((fault) => [faultText(fault), fault]));
+    if (each.size > 0) throw new RateLimitConfigError([...each.values()]);
   }
 }
 

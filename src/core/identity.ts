@@ -32,9 +32,14 @@ export function encodeParts(parts: readonly string[]): string {
 export function dimensionValue(dimension: Dimension, asker: Asker): string | undefined {
   if (dimension === 'api') return asker.api;
   if (dimension === 'global') return '';
-  const value = dimension === 'user' ? asker.userId : asker.dimensions?.[dimension];
+  const value = dimension === 'user' ? asker.userId : ownValue(asker.dimensions, dimension);
   if (value !== undefined && dimension !== 'ip') return escaped(value);
   return asker.address === undefined ? undefined : `@${asker.address}`;
+}
+
+/** Not what every object inherits, such as `constructor`. */
+function ownValue(values: Asker['dimensions'], name: string): string | undefined {
+  return values && Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 function escaped(value: string): string {

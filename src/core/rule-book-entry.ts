@@ -40,7 +40,7 @@ export function labelOf(key: EntryKey): string {
 
 /** The place as an error tells it: `api "/login"`. */
 export function placeText({ section, id, api }: EntryKey): string {
-  if (id === '') return section;
+  if (id === '' && (section === 'default' || section === 'always')) return section;
   return `${section} ${JSON.stringify(id)}${api === undefined ? '' : `, api ${JSON.stringify(api)}`}`;
 }
 
@@ -48,6 +48,6 @@ export function placeText({ section, id, api }: EntryKey): string {
 function escapeId(id: string): string {
   return id
     .replaceAll('\\', '\\\\')
-    .replaceAll('.api.', '\\.api.')
+    .replaceAll('.api', '\\.api')
     .replace(/\.default$/, '\\.default');
 }

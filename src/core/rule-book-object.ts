@@ -86,8 +86,9 @@ function isPolicySource(value: unknown): boolean {
   });
 }
 
+/** Maps, sets and the like have no entries to read, and would pass for an empty book. */
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Object.prototype.toString.call(value) === '[object Object]';
 }
 
 function record(value: unknown, place: string, faults: Faults): Record<string, unknown> {

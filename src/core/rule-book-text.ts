@@ -30,10 +30,13 @@ export function readBookText(text: string, faults: Faults): { entries: RawEntry[
     const keyText = content.slice(0, split).trim();
     const value = content
       .slice(split + 1)
-      .replace(/\s#.*$/, '')
+      .replace(/\s#.*$/s, '')
       .trim();
-    if (keyText === 'mode') mode = value;
-    else {
+    if (keyText === 'mode') {
+      const problem = 'mode is given twice in one book';
+      if (mode !== undefined) faults.add({ code: 'BOOK_KEY', place, given: content, problem });
+      mode = value;
+    } else {
       const key = readKey(keyText, place, faults);
       if (key) entries.push({ key, value });
     }

@@ -61,7 +61,10 @@ function readTextOf(parts: Map<string, string>, given: string, place: string, fa
 
 /** A field's value as rule text; undefined when it has none (a comma would begin another part). */
 function fieldText(name: string, value: unknown): string | undefined {
-  if (name === 'by' && Array.isArray(value)) return value.map(String).join('+');
+  if (name === 'by' && Array.isArray(value)) {
+    const texts = value.map((one) => (typeof one === 'string' ? fieldText('', one) : undefined));
+    return texts.every((text) => text !== undefined) ? texts.join('+') : undefined;
+  }
   if (name === 'final' && typeof value === 'boolean') return String(value);
   if (typeof value === 'number') return numberText(value);
   return typeof value === 'string' && !/[,&]/.test(value) ? value.trim() : undefined;

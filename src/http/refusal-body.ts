@@ -15,7 +15,7 @@ export interface RefusalBody {
 export function refusalBody(decision: Decision): RefusalBody {
   const { policy, reason, retryAfterMillis } = decision;
   const refused = { statusCode: 429, error: 'Too Many Requests' } as const;
-  if (reason === 'never') {
+  if (reason === 'never' || retryAfterMillis === Number.POSITIVE_INFINITY) {
     return { ...refused, message: 'This request costs more than its limit ever allows', policy };
   }
   const seconds = secondsUp(retryAfterMillis);

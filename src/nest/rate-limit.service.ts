@@ -4,45 +4,13 @@ import { ApplicableLimits, type DecoratedLimits, unique } from '../core/applicab
 import { type Counter, type CounterPlan, counterOf } from '../core/counter-plan.js';
 import { assertCost, UNLIMITED } from '../core/decision.js';
 import type { Asker } from '../core/identity.js';
-import {
-  type Clock,
-  type Decision,
-  type MaybePromise,
-  type PolicySource,
-  type RateLimitStore,
-  type RuleBook,
-} from '../core/index.js';
+import { type Clock, type Decision, type MaybePromise, type PolicySource } from '../core/index.js';
 import { andThen, isPromise } from '../core/maybe-promise.js';
-import type { Surroundings } from '../core/rule-availability.js';
-import type { CheckedRule } from '../core/rule-types.js';
 import { SteadyClock } from '../core/steady-clock.js';
 import { addressKey } from '../http/address.js';
 import { type DecisionEvent, DecisionEvents } from './decision-events.js';
-import type { HandlerCatalog } from './handler-catalog.js';
 import { InlinePolicies } from './inline-policies.js';
-import type { Warnings } from './warnings.js';
-
-/** What a call of the service may say beside user and api. */
-export interface CheckOptions<T extends PolicySource = PolicySource> {
-  /** What the request takes: a whole number, 0 or more. Default 1. */
-  readonly cost?: number;
-  /** Values of dimensions; `ip` is the client's address. */
-  readonly dimensions?: Readonly<Record<string, string>>;
-  /** Used instead of the book's: text, an object, a Rule, a Policy, or a policy's name. */
-  readonly policy?: T & CheckedRule<T>;
-}
-
-/** The parts a service works with. */
-export interface ServiceParts {
-  readonly book: RuleBook;
-  readonly store: RateLimitStore;
-  readonly clock: Clock;
-  readonly catalog: HandlerCatalog;
-  readonly surroundings: Surroundings;
-  readonly ipv6Prefix: number;
-  readonly normalizeId: ((id: string) => string) | undefined;
-  readonly warnings: Warnings;
-}
+import type { CheckOptions, ServiceParts } from './service-options.js';
 
 /**
  * Decides by hand what the guard decides for requests: by the same rules, from the same counters.

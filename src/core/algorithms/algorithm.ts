@@ -49,10 +49,10 @@ export interface Algorithm {
    */
   charge(cells: Cells, at: number, now: number, count: number): number;
   /**
-   * Writes a counter that was kept under another limit, in cells of another width, into `cells`,
-   * which are zero. Only asked for when the widths differ.
+   * Writes a counter that was kept under a smaller limit, in fewer cells, into `cells`, which are
+   * zero. Cells of a larger width than this rule's are used as they are.
    */
-  resize(old: Cells, oldAt: number, oldWidth: number, cells: Cells, at: number): void;
+  resize(old: Cells, oldAt: number, cells: Cells, at: number): void;
 }
 
 /** How a counter stands; one object is filled again and again. */

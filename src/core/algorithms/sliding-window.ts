@@ -6,7 +6,8 @@
  *     ×  │  oldest that counts
  *     └ left the window: time + window ≤ now
  *
- * The times of the accepted requests, oldest first, in a ring of `limit` places. An entry counts
+ * The times of the accepted requests, oldest first, in a ring of `limit` places (of more, if the
+ * limit was larger when the ring was made: what was let in is kept). An entry counts
  * while time + window > now, so in no window are there more than `limit`: exact.
  *
  *   ring:  [ t5 t6 | t1 t2 t3 t4 ]     count = 6, oldest = 2
@@ -15,7 +16,7 @@
  * With n entries in the ring (some of which may no longer count), `cost` fits once the
  * (n + cost − limit)-th oldest has left: one look tells the wait, whatever the cost, and one ms
  * less is too early. Only `remaining` has to find the oldest entry that counts: O(log limit),
- * as times never decrease. Memory: limit + 3 numbers a key.
+ * as times never decrease. Memory: limit + 4 numbers a key.
  */
 import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
 import { EXACT_BOUND } from './integers.js';
@@ -23,7 +24,8 @@ import { EXACT_BOUND } from './integers.js';
 const FRESH_AT = 0;
 const COUNT = 1;
 const OLDEST = 2;
-const RING = 3;
+const SIZE = 3;
+const RING = 4;
 
 class SlidingWindow implements Algorithm {
   readonly capacity: number;
@@ -39,12 +41,13 @@ class SlidingWindow implements Algorithm {
   }
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
+    if (cells[at + COUNT]! > 0 && cells[at + SIZE]! < this.capacity) this.widen(cells, at);
     const leave = cells[at + COUNT]! + cost - this.capacity;
     const wait = leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
     if (take && wait === 0) this.take(cells, at, now, cost);
     const count = cells[at + COUNT]!;
     const gone = this.gone(cells, at, now);
-    view.remaining = this.capacity - (count - gone);
+    view.remaining = Math.max(0, this.capacity - (count - gone));
     view.resetAfter = Math.max(0, cells[at + FRESH_AT]! - now);
     view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
     return wait;
@@ -59,7 +62,7 @@ class SlidingWindow implements Algorithm {
     for (let i = 0; i < total; i++) {
       const time = this.time(cells, at, i);
       if (time === takenAt && given < count) given++;
-      else cells[at + RING + this.wrap(cells[at + OLDEST]! + kept++)] = time;
+      else cells[at + RING + this.place(cells, at, kept++)] = time;
     }
     cells[at + COUNT] = kept;
     cells[at + FRESH_AT] = kept === 0 ? 0 : this.time(cells, at, kept - 1) + this.fillMillis;
@@ -67,36 +70,34 @@ class SlidingWindow implements Algorithm {
 
   charge(cells: Cells, at: number, now: number, count: number): number {
     const counted = cells[at + COUNT]! - this.gone(cells, at, now);
-    const charged = Math.min(count, this.capacity - counted);
+    const charged = Math.min(count, Math.max(0, this.capacity - counted));
     if (charged > 0) this.take(cells, at, now, charged);
     return charged;
   }
 
-  /**
-   * The youngest entries, as many as the ring holds: of 8 entries under a limit of 5 the three
-   * oldest decide nothing any more, since the fourth has to leave before one more fits.
-   */
-  resize(old: Cells, oldAt: number, oldWidth: number, cells: Cells, at: number): void {
-    const size = oldWidth - RING;
+  resize(old: Cells, oldAt: number, cells: Cells, at: number): void {
     const count = old[oldAt + COUNT]!;
-    const kept = Math.min(count, this.capacity);
-    const first = old[oldAt + OLDEST]! + count - kept;
-    for (let i = 0; i < kept; i++) {
-      cells[at + RING + i] = old[oldAt + RING + ((first + i) % size)]!;
-    }
+    for (let i = 0; i < count; i++) cells[at + RING + i] = this.time(old, oldAt, i);
     cells[at + FRESH_AT] = old[oldAt + FRESH_AT]!;
-    cells[at + COUNT] = kept;
+    cells[at + COUNT] = count;
+    cells[at + SIZE] = this.capacity;
+  }
+
+  /** A ring that was made for a smaller limit, in cells that have room for this one. */
+  private widen(cells: Cells, at: number): void {
+    this.resize(cells.slice(at, at + RING + cells[at + SIZE]!), 0, cells, at);
     cells[at + OLDEST] = 0;
   }
 
   private take(cells: Cells, at: number, now: number, cost: number): void {
-    const leave = Math.max(0, cells[at + COUNT]! + cost - this.capacity);
-    const count = cells[at + COUNT]! - leave;
-    const oldest = this.wrap(cells[at + OLDEST]! + leave);
-    for (let i = 0; i < cost; i++) cells[at + RING + this.wrap(oldest + count + i)] = now;
+    let count = cells[at + COUNT]!;
+    if (count === 0) cells[at + SIZE] = this.capacity;
+    const leave = Math.max(0, count + cost - cells[at + SIZE]!);
+    cells[at + OLDEST] = this.place(cells, at, leave);
+    count -= leave;
+    for (let i = 0; i < cost; i++) cells[at + RING + this.place(cells, at, count + i)] = now;
     cells[at + FRESH_AT] = now + this.fillMillis;
     cells[at + COUNT] = count + cost;
-    cells[at + OLDEST] = oldest;
   }
 
   /** How many of the ring's entries, oldest first, no longer count. */
@@ -118,12 +119,14 @@ class SlidingWindow implements Algorithm {
   }
 
   private time(cells: Cells, at: number, i: number): number {
-    return cells[at + RING + this.wrap(cells[at + OLDEST]! + i)]!;
+    return cells[at + RING + this.place(cells, at, i)]!;
   }
 
-  /** Indices here are below twice the ring: a subtraction is cheaper than a remainder. */
-  private wrap(index: number): number {
-    return index < this.capacity ? index : index - this.capacity;
+  /** Where the i-th oldest entry stands: below twice the ring, so a subtraction does. */
+  private place(cells: Cells, at: number, i: number): number {
+    const index = cells[at + OLDEST]! + i;
+    const size = cells[at + SIZE]!;
+    return index < size ? index : index - size;
   }
 }
 

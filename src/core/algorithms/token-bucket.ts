@@ -49,7 +49,7 @@ class TokenBucket implements Algorithm {
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     const { full, unitsPerMilli, unitsPerToken } = this;
     let debt = this.debt(cells, at, now);
-    const over = debt + cost * unitsPerToken - full;
+    const over = debt - full + cost * unitsPerToken; // in this order: never above 2 × full
     if (over <= 0 && take) {
       debt += cost * unitsPerToken;
       this.write(cells, at, now, debt);
@@ -91,13 +91,17 @@ class TokenBucket implements Algorithm {
     if (ahead <= 0) return 0;
     if (ahead > 2 * this.fillMillis) return this.full;
     const rest = cells[at + REST]!;
-    return ahead * this.unitsPerMilli - (rest === 0 ? 0 : Math.round(rest * this.unitsPerMilli));
+    if (rest === 0) return ahead * this.unitsPerMilli;
+    const { unitsPerMilli } = this;
+    return (ahead - 1) * unitsPerMilli + (unitsPerMilli - Math.round(rest * unitsPerMilli));
   }
 
   private write(cells: Cells, at: number, now: number, debt: number): void {
-    const ahead = ceilDiv(debt, this.unitsPerMilli);
-    cells[at + FULL_AT] = now + ahead;
-    cells[at + REST] = (ahead * this.unitsPerMilli - debt) / this.unitsPerMilli;
+    const { unitsPerMilli } = this;
+    const part = debt % unitsPerMilli;
+    const whole = (debt - part) / unitsPerMilli;
+    cells[at + FULL_AT] = now + whole + (part > 0 ? 1 : 0);
+    cells[at + REST] = part > 0 ? (unitsPerMilli - part) / unitsPerMilli : 0;
   }
 }
 

@@ -26,7 +26,12 @@ export function ietfHeaders(decision: Decision): Record<string, string> {
 }
 
 function state({ remaining, moreAfterMillis }: Standing): string {
-  return `;r=${remaining};t=${secondsUp(moreAfterMillis)}`;
+  return `;r=${integer(remaining)};t=${secondsUp(moreAfterMillis)}`;
+}
+
+/** Integers of structured fields have at most 15 digits. */
+function integer(value: number): number {
+  return Math.min(value, 999_999_999_999_999);
 }
 
 /** The parts that change with the rule alone, kept since they are most of the work. */
@@ -46,7 +51,12 @@ function itemOf(name: string, { limit, windowMillis }: Standing): Item {
   if (known?.limit === limit && known.windowMillis === windowMillis) return known;
   const quoted = structuredString(name);
   const window = windowMillis < 1000 ? '' : `;w=${secondsUp(windowMillis)}`;
-  const item = { limit, windowMillis, name: quoted, policy: `${quoted};q=${limit}${window}` };
+  const item = {
+    limit,
+    windowMillis,
+    name: quoted,
+    policy: `${quoted};q=${integer(limit)}${window}`,
+  };
   if (items.size >= MAX_ITEMS) items.clear();
   items.set(name, item);
   return item;

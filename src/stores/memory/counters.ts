@@ -134,7 +134,7 @@ export class Counters {
     return this.slot >= 0 && table.holds(this.slot, this.hash.lo, this.hash.hi);
   }
 
-  /** The slot of the hash; a log that was kept under another limit moves in. -1: never used. */
+  /** The slot of the hash; a log that was kept under a smaller limit moves in. -1: never used. */
   private find({ table, older }: Home, { algorithm }: CounterPlan, now: number): number {
     const { lo, hi } = this.hash;
     const slot = table.find(lo, hi);
@@ -144,7 +144,7 @@ export class Counters {
       const oldAt = from * other.width;
       if (from < 0 || other.cells[oldAt]! <= now) continue;
       const to = table.claim(lo, hi, now);
-      algorithm.resize(other.cells, oldAt, other.width, table.cells, to * table.width);
+      algorithm.resize(other.cells, oldAt, table.cells, to * table.width);
       other.free(from);
       return to;
     }

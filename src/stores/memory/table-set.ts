@@ -1,10 +1,13 @@
+import type { Algorithm } from '../../core/algorithms/index.js';
 import type { CounterPlan } from '../../core/counter-plan.js';
 import { CounterTable } from './counter-table.js';
 
-/** Where the counters of one plan live, and where those live that it kept under other limits. */
+/** Where the counters of one id live; shared by all plans that have it. */
 export interface Home {
-  readonly table: CounterTable;
-  readonly older: readonly CounterTable[];
+  /** For the largest limit that was seen: what was let in under it is kept when it shrinks. */
+  table: CounterTable;
+  /** Tables of smaller limits, from which counters move in when they are met. */
+  older: readonly CounterTable[];
 }
 
 /**
@@ -13,9 +16,7 @@ export interface Home {
  */
 export class TableSet {
   private readonly tables = new Map<number, CounterTable>();
-  private homes = new WeakMap<CounterPlan, Home>();
-  /** The widths that plans of one id had: a log's follows its limit. */
-  private readonly widths = new Map<string, number[]>();
+  private readonly homes = new Map<string, Home>();
 
   constructor(
     private readonly maxKeys: number,
@@ -25,11 +26,7 @@ export class TableSet {
   homeOf(plan: CounterPlan): Home {
     const { note } = plan;
     if (note.owner === this) return note.content as Home;
-    let home = this.homes.get(plan);
-    if (!home) {
-      home = this.newHome(plan);
-      this.homes.set(plan, home);
-    }
+    const home = this.settle(plan);
     note.owner = this;
     note.content = home;
     return home;
@@ -49,16 +46,27 @@ export class TableSet {
     return bytes;
   }
 
-  private newHome({ id, algorithm }: CounterPlan): Home {
-    const { width, weight } = algorithm;
+  private settle({ id, algorithm }: CounterPlan): Home {
+    const home = this.homes.get(id);
+    if (!home) {
+      const first = { table: this.table(algorithm.width, algorithm), older: [] };
+      this.homes.set(id, first);
+      return first;
+    }
+    if (home.table.width < algorithm.width) {
+      home.older = [home.table, ...home.older];
+      home.table = this.table(algorithm.width, algorithm);
+    }
+    return home;
+  }
+
+  private table(width: number, { weight }: Algorithm): CounterTable {
     let table = this.tables.get(width);
     if (!table) {
       const capacity = Math.max(1, Math.floor(this.maxKeys / weight));
       table = new CounterTable(width, capacity, this.onEviction);
       this.tables.set(width, table);
     }
-    const widths = (this.widths.get(id) ?? []).filter((one) => one !== width);
-    this.widths.set(id, [...widths, width]);
-    return { table, older: widths.map((one) => this.tables.get(one)!) };
+    return table;
   }
 }

@@ -1,0 +1,27 @@
+import type { Clock, PolicySource, RateLimitStore, RuleBook } from '../core/index.js';
+import type { Surroundings } from '../core/rule-availability.js';
+import type { CheckedRule } from '../core/rule-types.js';
+import type { HandlerCatalog } from './handler-catalog.js';
+import type { Warnings } from './warnings.js';
+
+/** What a call of the service may say beside user and api. */
+export interface CheckOptions<T extends PolicySource = PolicySource> {
+  /** What the request takes: a whole number, 0 or more. Default 1. */
+  readonly cost?: number;
+  /** Values of dimensions; `ip` is the client's address. */
+  readonly dimensions?: Readonly<Record<string, string>>;
+  /** Used instead of the book's: text, an object, a Rule, a Policy, or a policy's name. */
+  readonly policy?: T & CheckedRule<T>;
+}
+
+/** The parts a service works with. */
+export interface ServiceParts {
+  readonly book: RuleBook;
+  readonly store: RateLimitStore;
+  readonly clock: Clock;
+  readonly catalog: HandlerCatalog;
+  readonly surroundings: Surroundings;
+  readonly ipv6Prefix: number;
+  readonly normalizeId: ((id: string) => string) | undefined;
+  readonly warnings: Warnings;
+}
