@@ -41,7 +41,7 @@ class SlidingWindow implements Algorithm {
   }
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
-    if (cells[at + COUNT]! > 0 && cells[at + SIZE]! < this.capacity) this.widen(cells, at);
+    this.widen(cells, at);
     const leave = cells[at + COUNT]! + cost - this.capacity;
     const wait = leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
     if (take && wait === 0) this.take(cells, at, now, cost);
@@ -69,6 +69,7 @@ class SlidingWindow implements Algorithm {
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
+    this.widen(cells, at);
     const counted = cells[at + COUNT]! - this.gone(cells, at, now);
     const charged = Math.min(count, Math.max(0, this.capacity - counted));
     if (charged > 0) this.take(cells, at, now, charged);
@@ -85,6 +86,7 @@ class SlidingWindow implements Algorithm {
 
   /** A ring that was made for a smaller limit, in cells that have room for this one. */
   private widen(cells: Cells, at: number): void {
+    if (cells[at + COUNT] === 0 || cells[at + SIZE]! >= this.capacity) return;
     this.resize(cells.slice(at, at + RING + cells[at + SIZE]!), 0, cells, at);
     cells[at + OLDEST] = 0;
   }

@@ -105,9 +105,13 @@ class TokenBucket implements Algorithm {
   }
 }
 
-/** Twice the capacity in units: a bucket may be overdrawn by one capacity. */
+/**
+ * Twice the capacity in units, since a bucket may be overdrawn by one capacity; and four times P,
+ * so that a rest kept as a fraction of P comes back whole.
+ */
 function largestInteger({ limit, windowMillis, burst = limit }: RuleNumbers): number {
-  return 2 * burst * (windowMillis / gcd(limit, windowMillis));
+  const g = gcd(limit, windowMillis);
+  return Math.max(2 * burst * (windowMillis / g), 4 * (limit / g));
 }
 
 /**
@@ -116,8 +120,8 @@ function largestInteger({ limit, windowMillis, burst = limit }: RuleNumbers): nu
  */
 function nearestExact({ limit, windowMillis, burst }: RuleNumbers): string {
   if (burst !== undefined && largestInteger({ limit, windowMillis, burst: 1 }) < EXACT_BOUND) {
-    const largest = Math.ceil(EXACT_BOUND / largestInteger({ limit, windowMillis, burst: 1 })) - 1;
-    return `burst=${largest}`;
+    const perToken = 2 * (windowMillis / gcd(limit, windowMillis));
+    return `burst=${Math.ceil(EXACT_BOUND / perToken) - 1}`;
   }
   let best = 0;
   const consider = (candidate: number) => {
@@ -128,7 +132,8 @@ function nearestExact({ limit, windowMillis, burst }: RuleNumbers): string {
   for (let d = 1; d * d <= windowMillis; d++) {
     if (windowMillis % d !== 0) continue;
     for (const g of [d, windowMillis / d]) {
-      const exactUpTo = Math.ceil((EXACT_BOUND / 2) * (g / windowMillis)) - 1;
+      const byCapacity = Math.ceil((EXACT_BOUND / 2) * (g / windowMillis)) - 1;
+      const exactUpTo = Math.min(byCapacity, (EXACT_BOUND / 4) * g - 1);
       consider(Math.ceil(limit / g) * g);
       consider(floorDiv(Math.min(limit, exactUpTo), g) * g);
     }
