@@ -46,7 +46,7 @@ export type {
   RateLimitOptionsFactory,
   UserId,
 } from './nest/options.js';
-export { RateLimitGuard } from './nest/rate-limit.guard.js';
+export { RateLimitGuard, RateLimitGuardParts } from './nest/rate-limit.guard.js';
 export { type RateLimitAsyncOptions, RateLimitModule } from './nest/rate-limit.module.js';
 export { RateLimitService } from './nest/rate-limit.service.js';
 export type { CheckOptions } from './nest/service-options.js';

@@ -65,8 +65,9 @@ export class Faults {
 
   /** The same fault of the same place is told once: a class's rule is read for each handler. */
   throwIfAny(): void {
+    if (this.list.length === 0) return;
     const each = new Map(this.list.map((fault) => [faultText(fault), fault]));
-    if (each.size > 0) throw new RateLimitConfigError([...each.values()]);
+    throw new RateLimitConfigError([...each.values()]);
   }
 }
 

@@ -34,11 +34,12 @@ const fastify: HttpPlatform = {
   method: (request) => request.method,
   setHeader: (response, name, value) => response.header(name, value),
   // The setting cannot be read; a chain of addresses for documentation (RFC 5737), which nobody
-  // names as proxies, shows it.
+  // names as proxies and which is longer than any number of hops, shows it.
   trust: (request) => {
     if (request.ips === undefined) return 'none';
-    const headers = { 'x-forwarded-for': '203.0.113.1, 203.0.113.2' };
-    const raw = { headers, socket: { remoteAddress: '203.0.113.3' } };
+    const chain = Array.from({ length: 64 }, (_, i) => `203.0.113.${i + 1}`);
+    const headers = { 'x-forwarded-for': chain.join(', ') };
+    const raw = { headers, socket: { remoteAddress: '203.0.113.254' } };
     return Object.create(request, { raw: { value: raw } }).ip === '203.0.113.1' ? 'all' : 'some';
   },
 };

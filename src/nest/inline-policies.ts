@@ -2,7 +2,7 @@ import { type CounterPlan, type PlacedPolicy, planCounters } from '../core/count
 import { Faults } from '../core/fault.js';
 import { Policy, type PolicySource, type RuleBook } from '../core/index.js';
 import { readPolicy } from '../core/policy.js';
-import { checkNames } from '../core/policy-names.js';
+import { NamedRules } from '../core/policy-names.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { isPolicyName, unknownPolicy } from '../core/rule-book-reader.js';
 import type { HandlerCatalog } from './handler-catalog.js';
@@ -13,6 +13,8 @@ const MAX_TEXTS = 1000;
 /** Policies that are handed to a call of the service, at the place `inline`. */
 export class InlinePolicies {
   private readonly texts = new Map<string, readonly CounterPlan[]>();
+  private readonly objects = new WeakMap<object, readonly CounterPlan[]>();
+  private names: NamedRules | undefined;
 
   constructor(
     private readonly book: RuleBook,
@@ -26,13 +28,13 @@ export class InlinePolicies {
    * @throws RateLimitConfigError when it is faulty
    */
   plansOf(source: PolicySource): readonly CounterPlan[] {
-    if (typeof source !== 'string') return this.read(source);
-    let plans = this.texts.get(source);
-    if (!plans) {
-      plans = this.read(source);
-      if (this.texts.size >= MAX_TEXTS) this.texts.clear();
-      this.texts.set(source, plans);
-    }
+    const isText = typeof source === 'string';
+    let plans = isText ? this.texts.get(source) : this.objects.get(source);
+    if (plans) return plans;
+    plans = this.read(source);
+    if (this.texts.size >= MAX_TEXTS) this.texts.clear();
+    if (isText) this.texts.set(source, plans);
+    else this.objects.set(source, plans);
     return plans;
   }
 
@@ -47,9 +49,19 @@ export class InlinePolicies {
     faults.throwIfAny();
     const placed = { policy: policy!, place: 'inline', label: 'inline' };
     checkAvailable(placed.policy, 'a call', this.surroundings, faults);
-    checkNames([...this.book.entries, ...decoratedPolicies(this.catalog), placed], faults);
+    this.names ??= this.knownNames();
+    this.names.check(placed, faults);
     faults.throwIfAny();
+    this.names.add(placed);
     return planCounters(placed);
+  }
+
+  private knownNames(): NamedRules {
+    const names = new NamedRules();
+    for (const placed of [...this.book.entries, ...decoratedPolicies(this.catalog)]) {
+      names.add(placed);
+    }
+    return names;
   }
 }
 

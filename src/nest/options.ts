@@ -20,7 +20,7 @@ export interface RateLimitOptions {
    */
   // biome-ignore lint/suspicious/noExplicitAny: what a request is depends on the platform
   readonly user?: (req: any, ctx: ExecutionContext) => MaybePromise<UserId>;
-  /** The client's address, where the framework's own is not right. */
+  /** The client's address, where the framework's own is not right; undefined where it is. */
   readonly address?: (ctx: ExecutionContext) => MaybePromise<string | undefined>;
   /** One spelling for ids that mean the same, such as lower case. */
   readonly normalizeId?: (id: string) => string;

@@ -5,8 +5,11 @@ import type { HttpTransport } from './http.transport.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
 
-/** What a guard works with; one token, so that subclasses and other modules get it at once. */
-export class GuardParts {
+/**
+ * What a guard works with: for subclasses with a constructor of their own, which hand it on to
+ * `super`.
+ */
+export class RateLimitGuardParts {
   constructor(
     readonly http: HttpTransport,
     readonly warnings: Warnings,
@@ -22,7 +25,7 @@ export class GuardParts {
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  constructor(@Inject(GuardParts) private readonly parts: GuardParts) {}
+  constructor(@Inject(RateLimitGuardParts) private readonly parts: RateLimitGuardParts) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const { off, skip, http } = this.parts;

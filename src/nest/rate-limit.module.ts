@@ -28,7 +28,7 @@ import { createBook } from './book-provider.js';
 import { HandlerCatalog } from './handler-catalog.js';
 import { HttpTransport } from './http.transport.js';
 import type { RateLimitExtras, RateLimitOptions, RateLimitOptionsFactory } from './options.js';
-import { GuardParts, RateLimitGuard } from './rate-limit.guard.js';
+import { RateLimitGuard, RateLimitGuardParts } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
 import { RequestIdentity } from './request-identity.js';
 import { readSettings, type Settings } from './settings.js';
@@ -105,7 +105,7 @@ const providers: Provider[] = [
   },
   {
     provide: RateLimitService,
-    inject: [RuleBook, RateLimitStore, Clock, HandlerCatalog, SETTINGS, Warnings],
+    inject: [RuleBook, RateLimitStore, Clock, HandlerCatalog, SETTINGS, Warnings, FAULTS],
     useFactory: (
       book: RuleBook,
       store: RateLimitStore,
@@ -113,15 +113,16 @@ const providers: Provider[] = [
       catalog: HandlerCatalog,
       settings: Settings,
       warnings: Warnings,
+      faults: Faults,
     ) => {
       const { ipv6Prefix, normalizeId } = settings;
       const surroundings = surroundingsOf(settings);
-      const parts = { book, store, clock, catalog, surroundings, warnings };
+      const parts = { book, store, clock, catalog, surroundings, warnings, faults };
       return new RateLimitService({ ...parts, ipv6Prefix, normalizeId });
     },
   },
   {
-    provide: GuardParts,
+    provide: RateLimitGuardParts,
     inject: [RateLimitService, HandlerCatalog, RuleBook, SETTINGS, Warnings],
     useFactory: (
       service: RateLimitService,
@@ -133,7 +134,7 @@ const providers: Provider[] = [
       const identity = new RequestIdentity(settings, warnings);
       const http = new HttpTransport(service, catalog, identity, settings);
       const off = (book.mode ?? settings.mode) === 'off';
-      return new GuardParts(http, warnings, settings.skip, off);
+      return new RateLimitGuardParts(http, warnings, settings.skip, off);
     },
   },
 ];
@@ -155,7 +156,7 @@ const providers: Provider[] = [
     RateLimitStore,
     RateLimitGuard,
     // What the guard needs, so that @UseGuards(RateLimitGuard) works in any module.
-    GuardParts,
+    RateLimitGuardParts,
   ],
 })
 export class RateLimitModule

@@ -73,9 +73,10 @@ export class RateLimitService {
     api: string,
     options: CheckOptions<T> = {},
   ): Promise<Decision> {
-    const asker = this.asker(userId, parseApiName(api), options.dimensions);
-    const counters = this.counters(this.everyPlan(asker.userId, api, options.policy), asker);
-    return this.decide(counters, asker, options.cost ?? 1, 'peek');
+    const { cost = 1, dimensions, policy } = options;
+    const asker = this.asker(userId, parseApiName(api), dimensions);
+    const counters = this.counters(this.everyPlan(asker.userId, api, policy), asker);
+    return this.decide(counters, asker, cost, 'peek');
   }
 
   /**
@@ -137,6 +138,8 @@ export class RateLimitService {
     mode: 'take' | 'peek',
   ): MaybePromise<Decision> {
     assertCost(cost);
+    // Where nobody started the application, its faults were not told yet.
+    this.parts.faults.throwIfAny();
     if (counters.length === 0) return UNLIMITED;
     const answer = this.parts.store.decide([{ counters, cost, mode }], this.clock.nowMillis());
     return andThen(answer, ([outcome]) => {

@@ -30,9 +30,24 @@ export class RequestIdentity {
     platform: HttpPlatform,
   ): MaybePromise<string | undefined> {
     const { address } = this.settings;
-    if (address) return andThen(address(context), (text) => this.addressText(text));
+    if (!address) return this.ownAddress(request, platform);
+    return andThen(address(context), (text: unknown) => {
+      if (typeof text === 'string' && text !== '')
+        return addressKey(text, this.settings.ipv6Prefix);
+      if (text !== undefined && text !== '') {
+        const problem = `The option address answers text, got ${typeof text}: the framework's own address is used`;
+        this.warnings.once('address', problem);
+      }
+      return this.ownAddress(request, platform);
+    });
+  }
+
+  /** The framework's own, which believes proxies as far as it was told to. */
+  private ownAddress(request: HttpRequest, platform: HttpPlatform): string | undefined {
     this.lookAtProxies(request, platform);
-    return this.addressText(request.ip);
+    const { ip } = request;
+    if (typeof ip !== 'string' || ip === '') return undefined;
+    return addressKey(ip, this.settings.ipv6Prefix);
   }
 
   private defaultUser(request: HttpRequest): UserId {
@@ -59,11 +74,6 @@ export class RequestIdentity {
     const problem = `A user id is text or a number, got ${given}: such callers are counted by address`;
     this.warnings.once('user id', problem);
     return undefined;
-  }
-
-  private addressText(text: unknown): string | undefined {
-    if (typeof text !== 'string' || text === '') return undefined;
-    return addressKey(text, this.settings.ipv6Prefix);
   }
 
   /** Told once each, from what the first requests look like. */

@@ -1,3 +1,4 @@
+import type { Faults } from '../core/fault.js';
 import type { Clock, PolicySource, RateLimitStore, RuleBook } from '../core/index.js';
 import type { Surroundings } from '../core/rule-availability.js';
 import type { CheckedRule } from '../core/rule-types.js';
@@ -24,4 +25,6 @@ export interface ServiceParts {
   readonly ipv6Prefix: number;
   readonly normalizeId: ((id: string) => string) | undefined;
   readonly warnings: Warnings;
+  /** Faults of options and book: with any, nothing is decided. */
+  readonly faults: Faults;
 }

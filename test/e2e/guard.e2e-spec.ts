@@ -44,6 +44,7 @@ import {
   type AppParts,
   byHeader,
   left,
+  overUnixSocket,
   type Running,
   SlowStore,
   start,
@@ -605,11 +606,23 @@ describe.each(ADAPTERS)('addresses on %s', (adapter) => {
   });
 
   it('skips the rule, and warns once, where nobody and no address is known', async () => {
-    const limits = { rules: TWO, address: () => undefined };
-    const app = await start(adapter, { limits, controllers: [Plain] });
-    expect(await statuses(app, 4, '/plain')).toEqual([200, 200, 200, 200]);
+    const app = await start(adapter, { limits: { rules: TWO }, controllers: [Plain] });
+    const answers = await overUnixSocket(app, 4, '/plain');
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200]);
+    expect(answers.map(({ headers }) => headers['ratelimit'])).toEqual(Array(4).fill(undefined));
     expect(app.logs.warnings('skipped')).toHaveLength(1);
   });
+
+  it.each([[undefined], [''], [7], [null]])(
+    'counts by the framework’s own address where the option answers %p',
+    async (answer) => {
+      const limits = { rules: TWO, address: () => answer as undefined };
+      const app = await start(adapter, { limits, controllers: [Plain] });
+      expect(await statuses(app, 3, '/plain')).toEqual([200, 200, 429]);
+      const told = answer === undefined || answer === '' ? 0 : 1;
+      expect(app.logs.warnings('option address')).toHaveLength(told);
+    },
+  );
 
   const behind = (trust: unknown): AppParts =>
     adapter === 'express'

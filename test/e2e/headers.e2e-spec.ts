@@ -165,12 +165,6 @@ describe.each(ADAPTERS)('headers on %s', (adapter) => {
     expect(vip.headers['ratelimit']).toBe('"user:vip";r=1;t=5');
   });
 
-  it('says nothing where no address is known by which to count', async () => {
-    const address = () => undefined;
-    const app = await open(['ietf', 'legacy'], RULES, { address, user: () => undefined });
-    expect(told(await ask(app, 1))).toEqual({});
-  });
-
   it('says each rule of several in one header', async () => {
     const app = await open('ietf', RULES, { always: 'token-bucket,50,1m,by=ip,name=address' });
     expect(told(await ask(app, 2, '/plain/joined'))).toEqual({

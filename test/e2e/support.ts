@@ -1,3 +1,9 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type INestApplication,
   Logger,
@@ -119,6 +125,27 @@ export async function start(name: AdapterName, parts: AppParts): Promise<Running
   await app.listen(0, '127.0.0.1');
   const service = app.get(RateLimitService, { strict: false });
   return { app, clock, logs, service, http: request(app.getHttpServer()) };
+}
+
+/** Requests that come through a Unix socket, which has no address. */
+export async function overUnixSocket(
+  { app }: Running,
+  times: number,
+  path: string,
+): Promise<IncomingMessage[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+  const socketPath = join(folder, 'socket');
+  const server = app.getHttpServer();
+  const gate = createServer((socket) => server.emit('connection', socket)).listen(socketPath);
+  await once(gate, 'listening');
+  const answers: IncomingMessage[] = [];
+  for (let i = 0; i < times; i++) {
+    const [answer] = await once(get({ socketPath, path, agent: false }), 'response');
+    answers.push(answer.resume());
+  }
+  gate.close();
+  rmSync(folder, { recursive: true });
+  return answers;
 }
 
 /** The faults with which an application refuses to start; each test expects some. */

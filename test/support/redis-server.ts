@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -30,7 +30,12 @@ export class RedisServer {
     const child = spawn(redisBinary!, [...args, '--appendonly', 'no'], { stdio: 'ignore' });
     const server = new RedisServer(port, child, folder);
     const deadline = Date.now() + 10_000;
-    while (!(await server.send('PING').then((reply) => reply === '+PONG', () => false))) {
+    while (
+      !(await server.send('PING').then(
+        (reply) => reply === '+PONG',
+        () => false,
+      ))
+    ) {
       if (Date.now() > deadline) throw new Error('The Redis server does not answer');
     }
     return server;
