@@ -17,6 +17,8 @@ const swc = [
 /** @type {import('jest').Config} */
 module.exports = {
   testEnvironment: 'node',
+  // Two at a time, also on machines of two cores, where jest would take one.
+  maxWorkers: 2,
   roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/sample-app'],
   testRegex: '\\.(e2e-)?spec\\.ts$|\\.test\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/'],

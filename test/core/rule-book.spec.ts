@@ -198,7 +198,9 @@ describe('which rule wins', () => {
   ])('takes a name that is no method and path as it is: %j', (entry, api) => {
     const book = RuleBook.of({ api: { [entry]: rule(2) } });
     expect(limitsOf(book, undefined, api)).toEqual([2]);
-    expect(limitsOf(book, undefined, '/a')).toEqual([]);
+    for (const other of ['/a', api.toLowerCase(), api.replace(' ', '  '), api.slice(-5)]) {
+      expect([other, limitsOf(book, undefined, other)]).toEqual([other, other === api ? [2] : []]);
+    }
   });
 
   it('is the first final one in the order user, tier, api, default, whatever else there is', () => {

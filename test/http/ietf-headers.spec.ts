@@ -85,6 +85,20 @@ describe('the headers of the IETF draft', () => {
     expect(RateLimit).toBe('"default";r=0;t=3');
   });
 
+  it('tell the numbers of this decision, whatever its name stood for before', () => {
+    const policyOf = (given: Partial<RuleDecision>) => ietf(decision(given))['RateLimit-Policy'];
+    expect(policyOf({ name: 'a', limit: 5, windowMillis: 9000 })).toBe('"a";q=5;w=9');
+    expect(policyOf({ name: 'a', limit: 7, windowMillis: 9000 })).toBe('"a";q=7;w=9');
+    expect(policyOf({ name: 'a', limit: 7, windowMillis: 8000 })).toBe('"a";q=7;w=8');
+    expect(policyOf({ name: 'b', limit: 7, windowMillis: 8000 })).toBe('"b";q=7;w=8');
+  });
+
+  it('tell names without number', () => {
+    for (let i = 0; i < 2500; i++) {
+      expect(ietf(decision({ name: `p${i % 1700}` })).RateLimit).toBe(`"p${i % 1700}";r=4;t=2`);
+    }
+  });
+
   it('tell all rules of an answer in one list', () => {
     const joined = joinDecisions([
       rule({ name: 'a', limit: 1, remaining: 0, windowMillis: 500, moreAfterMillis: 100 }),

@@ -69,6 +69,30 @@ describe('keys are independent', () => {
     );
   });
 
+  it('a key that moves in where another was is as good as new', () => {
+    holds(
+      400,
+      fc.property(rulesOf(...ALGORITHMS), starts, steps, steps, (rule, start, script, later) => {
+        const clock = new FakeClock(start);
+        const store = new MemoryStore({ maxKeys: 1 });
+        const limiter = new LimiterFactory(clock, store).createKeyed(textOf([rule]));
+        play([rule], start, script, (now, cost) => {
+          clock.set(now);
+          return limiter.tryAcquire('who was here', cost);
+        });
+        clock.advance(limiter.peek('who was here', 0).resetAfterMillis);
+        const fresh = keyed(textOf([rule]), clock.nowMillis());
+        play([rule], clock.nowMillis(), later, (now, cost) => {
+          clock.set(now);
+          fresh.clock.set(now);
+          const decision = fresh.tryAcquire(cost);
+          expect(lineOf(limiter.tryAcquire('who moves in', cost))).toBe(lineOf(decision));
+          return decision;
+        });
+      }),
+    );
+  });
+
   it.each(ALGORITHMS)('ten thousand keys of %s share nothing', (algorithm) => {
     const clock = new FakeClock(1_767_225_600_000);
     const limiter = new LimiterFactory(clock, new MemoryStore()).createKeyed(`${algorithm},2,1h`);

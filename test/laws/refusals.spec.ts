@@ -145,6 +145,8 @@ describe('a rule whose numbers cannot be kept exactly', () => {
     [`token-bucket,1,1ms,burst=${2 ** 52}`, `token-bucket,1,1ms,burst=${2 ** 52 - 1}`],
     ['token-bucket,6,4ms,burst=2251799813685248', 'token-bucket,6,4ms,burst=2251799813685247'],
     ['token-bucket,1,365d,burst=142809', 'token-bucket,1,365d,burst=142808'],
+    // four times the limit, over what it shares with the window, reaches 2^53
+    [`token-bucket,${2 ** 51},1ms,burst=1`, `token-bucket,${2 ** 51 - 1},1ms,burst=1`],
     // limit times window reaches 2^53
     ['sliding-window-counter,4398046511104,2048ms', 'sliding-window-counter,4398046511103,2048ms'],
     ['sliding-window-counter,285617,365d', 'sliding-window-counter,285616,365d'],

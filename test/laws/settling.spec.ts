@@ -53,38 +53,44 @@ function deltaOf(cost: number, pick: number): number {
   return deltas[pick % deltas.length] ?? 0;
 }
 
-/** Plays the script, settles every now and then, and answers how often it did. */
+/** Plays the script with two keys, settles every now and then, and answers how often it did. */
 function expectTheModelsSettling(
   rules: readonly RuleNumbers[],
   start: number,
   script: readonly Step[],
 ): number {
   const clock = new FakeClock(start);
+  const callers = ['alice', 'bob'].map((key) => ({ key, model: new ModelPolicy(rules) }));
   const store = new ReceiptKeeper({ maxKeys: 10_000 });
   const limiter = new LimiterFactory(clock, store).createKeyed(textOf(rules));
-  const model = new ModelPolicy(rules);
   const [got, expected]: [string[], string[]] = [[], []];
   let settled = 0;
 
   const settle = (receipt: Outcome, now: number, pick: number) => {
     const { entry, takenAtMillis } = receipt;
+    const whose = callers.find(({ key }) => entry.counters[0]?.values.includes(key));
+    if (whose === undefined) throw new Error('a receipt is of one of the keys');
+    const { key, model } = whose;
     const delta = deltaOf(entry.cost, pick);
-    const call = `at ${now} ${delta} on ${entry.cost} of ${takenAtMillis} →`;
-    const dropped = store.settle(receipt, delta, now);
-    got.push(`${call} ${dropped} dropped, ${lineOf(limiter.peek('alice', 0))}`);
+    const call = `at ${now} ${delta} on ${entry.cost} of ${key}'s at ${takenAtMillis} →`;
+    got.push(`${call} ${store.settle(receipt, delta, now)} dropped`);
     if (delta < 0) model.giveBack(-delta, takenAtMillis, now);
-    const expectedDrop = delta < 0 ? 0 : model.charge(delta, now);
-    expected.push(`${call} ${expectedDrop} dropped, ${lineOf(model.peek(now, 0))}`);
+    expected.push(`${call} ${delta < 0 ? 0 : model.charge(delta, now)} dropped`);
     settled++;
   };
 
   play(rules, start, script, (now, cost, { pick }) => {
     clock.set(now);
+    const whose = callers[pick % 7 === 0 ? 1 : 0];
+    if (whose === undefined) throw new Error('there are two keys');
+    const { key, model } = whose;
     const [receipt] = store.receipts.splice(pick % (2 * store.receipts.length + 1), 1);
     if (receipt) settle(receipt, now, pick);
+    got.push(`at ${now} ${key} peeks → ${lineOf(limiter.peek(key, 0))}`);
+    expected.push(`at ${now} ${key} peeks → ${lineOf(model.peek(now, 0))}`);
     const answer = model.tryAcquire(now, cost);
-    got.push(`at ${now} take ${cost} → ${lineOf(limiter.tryAcquire('alice', cost))}`);
-    expected.push(`at ${now} take ${cost} → ${lineOf(answer)}`);
+    got.push(`at ${now} ${key} takes ${cost} → ${lineOf(limiter.tryAcquire(key, cost))}`);
+    expected.push(`at ${now} ${key} takes ${cost} → ${lineOf(answer)}`);
     return answer;
   });
   expect(got).toEqual(expected);

@@ -43,7 +43,8 @@ export function isKept(rule: RuleNumbers): boolean {
   const [limit, window] = [BigInt(rule.limit), BigInt(rule.windowMillis)];
   const edge = 1n << 53n;
   if (rule.algorithm === 'token-bucket') {
-    return (2n * BigInt(capacityOf(rule)) * window) / gcd(limit, window) < edge;
+    const shared = gcd(limit, window);
+    return (2n * BigInt(capacityOf(rule)) * window) / shared < edge && (4n * limit) / shared < edge;
   }
   return rule.algorithm !== 'sliding-window-counter' || limit * window < edge;
 }

@@ -103,6 +103,21 @@ describe('the memory store', () => {
     }
   });
 
+  it.each(ALGORITHMS)('decides by one key of %s as by a list of one value', (algorithm) => {
+    const { store, decide } = open();
+    const policy = `${algorithm},3,10`;
+    const { plan } = countersOf(policy)[0]!;
+    for (const key of ['a', 'a', 'b', '', 'a', 'a', 'b', '@x', '\ud800']) {
+      const expected = decide(peek(policy, 1, [key]), T0);
+      expect(store.decideKey(plan, key, 1, 'peek', T0)).toEqual(expected);
+      expect(store.decideKey(plan, key, 1, 'take', T0).allowed).toBe(expected.allowed);
+      expect(store.decideKey(plan, key, 2, 'peek', T0)).toEqual(decide(peek(policy, 2, [key]), T0));
+    }
+    store.reset(countersOf(policy, ['a']));
+    expect(store.decideKey(plan, 'a', 3, 'take', T0).allowed).toBe(true);
+    expect(decide(take(policy, 1, ['a']), T0).allowed).toBe(false);
+  });
+
   it('counts each rule by itself', () => {
     const { decide } = open();
     decide(take('fixed-window,2,10', 2), T0);
@@ -331,12 +346,24 @@ describe('charging more', () => {
     expect(decide(peek(policy, cost), T0 + retryAfterMillis).allowed).toBe(true);
   });
 
-  it('tells of several counters what was dropped by the one that could bear least', () => {
+  it.each(['fixed-window,10,10 & sliding-window,5,10', 'sliding-window,5,10 & fixed-window,10,10'])(
+    'tells of several counters what the one dropped that could bear least: %s',
+    (policy) => {
+      const { store, spend, left } = open();
+      const receipt = spend(policy, T0, 3);
+      expect(store.settle(receipt, 4, T0)).toBe(2);
+      expect(left('fixed-window,10,10', T0)).toBe(3);
+      expect(left('sliding-window,5,10', T0)).toBe(0);
+    },
+  );
+
+  it.each(ALGORITHMS)('is done to %s that was forgotten meanwhile as well', (algorithm) => {
+    const policy = `${algorithm},10,10`;
     const { store, spend, left } = open();
-    const receipt = spend('fixed-window,10,10 & sliding-window,5,10', T0, 3);
-    expect(store.settle(receipt, 4, T0)).toBe(2);
-    expect(left('fixed-window,10,10', T0)).toBe(3);
-    expect(left('sliding-window,5,10', T0)).toBe(0);
+    const receipt = spend(policy, T0, 3);
+    store.reset(receipt.entry.counters);
+    expect(store.settle(receipt, 4, T0)).toBe(0);
+    expect(left(policy, T0)).toBe(6);
   });
 
   it('is done at the time of the charge', () => {
@@ -466,7 +493,19 @@ describe('blocking', () => {
     const { store, decide } = open();
     store.block(countersOf(policy), T0 + 2000, T0);
     store.block(countersOf('sliding-window,9,10'), T0 + 5000, T0);
-    expect(decide(take(`${policy} & sliding-window,9,10`), T0).retryAfterMillis).toBe(5000);
+    const [one, other] = [policy, 'sliding-window,9,10'];
+    expect(decide(take(`${one} & ${other}`), T0).retryAfterMillis).toBe(5000);
+    expect(decide(take(`${other} & ${one}`), T0).retryAfterMillis).toBe(5000);
+  });
+
+  it('concerns one who asks the short way too', () => {
+    const { store } = open();
+    const [counter] = countersOf(policy, ['alice']);
+    store.block([counter!], T0 + 5000, T0);
+    const ask = (cost: number) => store.decideKey(counter!.plan, 'alice', cost, 'take', T0);
+    expect(ask(1)).toMatchObject({ allowed: false, reason: 'blocked', retryAfterMillis: 5000 });
+    expect(ask(0)).toMatchObject({ allowed: true, remaining: 3 });
+    expect(store.decideKey(counter!.plan, 'bob', 1, 'take', T0).allowed).toBe(true);
   });
 
   it('leaves what was counted, and outlasts a reset of it', () => {
