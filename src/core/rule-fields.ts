@@ -1,3 +1,5 @@
+import type { Dimension } from './dimension.js';
+
 /** The algorithms, by the names that rule text and objects use. */
 export type AlgorithmName =
   | 'token-bucket'
@@ -41,4 +43,19 @@ export interface RuleObject {
   readonly wait?: string | number;
   /** The operator's last word: beats decorators. */
   readonly final?: boolean | 'true' | 'false';
+}
+
+/** What a rule is made of, once read: whole numbers, times in milliseconds. */
+export interface RuleParts {
+  readonly algorithm: AlgorithmName;
+  readonly limit: number;
+  readonly windowMillis: number;
+  readonly burst?: number | undefined;
+  readonly by?: readonly Dimension[] | undefined;
+  readonly name?: string | undefined;
+  readonly count?: CountMode | undefined;
+  readonly mode?: RuleMode | undefined;
+  readonly onStoreError?: StoreErrorPolicy | undefined;
+  readonly waitMillis?: number | undefined;
+  readonly final?: boolean | undefined;
 }

@@ -1,6 +1,6 @@
 import { DEFAULT_ALGORITHM } from './algorithms/index.js';
 import { type Faults, nearest, show } from './fault.js';
-import type { RuleParts } from './rule.js';
+import type { RuleParts } from './rule-fields.js';
 import { OPTION_NAMES } from './rule-options.js';
 import { readRuleText } from './rule-text.js';
 

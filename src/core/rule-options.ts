@@ -1,7 +1,7 @@
 import { parseDimensions } from './dimension.js';
 import { parseDuration } from './duration.js';
 import { nearest } from './fault.js';
-import type { RuleParts } from './rule.js';
+import type { RuleParts } from './rule-fields.js';
 
 /** The options of rule text, in the order they are printed and told. */
 export const OPTION_NAMES = [

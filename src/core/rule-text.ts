@@ -1,7 +1,7 @@
 import { ALGORITHM_NAMES, algorithmKind } from './algorithms/index.js';
 import { type Faults, nearest } from './fault.js';
-import type { RuleParts } from './rule.js';
 import { checkNumbers } from './rule-check.js';
+import type { RuleParts } from './rule-fields.js';
 import { OPTION_NAMES, type OptionName, readOption } from './rule-options.js';
 
 /**

@@ -6,26 +6,12 @@ import type {
   CountMode,
   RuleMode,
   RuleObject,
+  RuleParts,
   StoreErrorPolicy,
 } from './rule-fields.js';
 import { readRuleObject } from './rule-object.js';
 import { readRuleText } from './rule-text.js';
 import type { CheckedRule } from './rule-types.js';
-
-/** What a rule is made of, once read: whole numbers, times in milliseconds. */
-export interface RuleParts {
-  readonly algorithm: AlgorithmName;
-  readonly limit: number;
-  readonly windowMillis: number;
-  readonly burst?: number | undefined;
-  readonly by?: readonly Dimension[] | undefined;
-  readonly name?: string | undefined;
-  readonly count?: CountMode | undefined;
-  readonly mode?: RuleMode | undefined;
-  readonly onStoreError?: StoreErrorPolicy | undefined;
-  readonly waitMillis?: number | undefined;
-  readonly final?: boolean | undefined;
-}
 
 const BY_DEFAULT: readonly Dimension[] = ['user', 'api'];
 
