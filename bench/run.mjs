@@ -49,19 +49,28 @@ async function runPart(part) {
   const began = Date.now();
   const suites = PARTS[part].filter((name) => !values.suite || name === values.suite);
   const rows = [];
+  const rounds = {};
   for (const name of suites) {
     const url = new URL(`./${part}/${name}.mjs`, import.meta.url).href;
     const suite = await import(url);
     const log = (text) => progress(`${part}, ${name}, ${text}`);
-    rows.push(...suite.report(await runRounds({ url, ...suite }, { scale, log })));
+    const results = await runRounds({ url, ...suite }, { scale, log });
+    rows.push(...suite.report(results));
+    rounds[name] = results.rounds;
   }
   progress('');
   const seconds = (Date.now() - began) / 1000;
   console.log(`${part} (${Math.round(seconds)} s)\n\n${textTable(rows)}\n`);
   const goals = rows.filter(({ goal }) => goal !== undefined);
   const reached = goals.filter((row) => row.reached).length;
-  console.log(`${reached} of ${goals.length} goals reached.\n`);
-  if (scale === 1 && !values.suite) storePart(part, rows, seconds);
+  console.log(`${reached} of ${goals.length} goals reached; rounds: ${roundsText(rounds)}.\n`);
+  if (scale === 1 && !values.suite) storePart(part, { seconds: Math.round(seconds), rounds, rows });
+}
+
+function roundsText(rounds) {
+  return Object.entries(rounds)
+    .map(([suite, count]) => `${suite} ${count}`)
+    .join(', ');
 }
 
 /** One line that is written over, on a terminal; nothing in a log. */

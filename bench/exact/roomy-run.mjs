@@ -3,6 +3,9 @@ import { difference } from './model.mjs';
 
 const KEYS = ['', 'a', 'b', '__proto__', 'ключ', '1'];
 
+/** Moments up to twice the longest time to fill ahead of this one are below 2^53: year 144,000. */
+const LAST_MOMENT = 2 ** 52;
+
 export class RoomyRun {
   /** So many that each key's eight slots are its own, for the largest log as well. */
   static maxKeys = 8192;
@@ -23,7 +26,8 @@ export class RoomyRun {
   /** @returns what differs, or undefined */
   step() {
     const { random, rule } = this;
-    this.clock.advance(random.step(rule.windowMillis, this.lastWait));
+    const step = random.step(rule.windowMillis, this.lastWait);
+    if (this.clock.nowMillis() + step <= LAST_MOMENT) this.clock.advance(step);
     const key = random.pick(KEYS);
     const cost = random.cost(rule.burst ?? rule.limit);
     const decision = this.limiter.tryAcquire(key, cost);

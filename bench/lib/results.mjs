@@ -13,16 +13,15 @@ export function readResults() {
   }
 }
 
-/** Replaces what one part measured, and leaves the other parts as they are. */
-export function storePart(name, rows, seconds) {
+/** Replaces what one part measured (`{ seconds, rounds, rows }`), and leaves the others as they are. */
+export function storePart(name, measured) {
   const results = readResults();
   results.parts[name] = {
     date: new Date().toISOString(),
     machine: machine(),
     node: process.versions.node,
     versions: versions(),
-    seconds: Math.round(seconds),
-    rows,
+    ...measured,
   };
   writeFileSync(FILE, `${JSON.stringify(results, null, 2)}\n`);
 }

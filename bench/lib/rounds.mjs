@@ -62,6 +62,11 @@ export class Results {
     this.bySubject = bySubject;
   }
 
+  /** How many rounds there were; budgets end them early on a busy machine. */
+  get rounds() {
+    return Math.max(...[...this.bySubject.values()].map((results) => results.length));
+  }
+
   /** The median over the rounds of one number of a subject. */
   median(subject, field) {
     return median(this.all(subject, field));

@@ -4,9 +4,10 @@
  * find no two texts that meet, and no texts that crowd one place of a table. 32-bit words since
  * JavaScript has no other fast integers.
  *
- * The message is two seed words, then each text as UTF-16 units, two a word, and its length: no
- * other list of texts makes the same words, and no text is ever joined or copied for it. Two
- * different lists meet by chance once in 2^63 pairs (a table uses one bit of the 64 itself).
+ * The message is each text as UTF-16 units, two a word, and its length: no other list of texts makes
+ * the same words, and no text is ever joined or copied for it. A seed of 64 bits (what the texts are
+ * values of) joins half of the key. Two different lists meet by chance once in 2^63 pairs (a table
+ * uses one bit of the 64 itself).
  */
 export class KeyedHash {
   /** The result of the last call, as signed 32-bit words. */
@@ -37,21 +38,25 @@ export class KeyedHash {
     this.finish();
   }
 
+  /** The seed goes into the state like a key, which costs no round. */
   private start(seedLo: number, seedHi: number): void {
-    this.v0 = this.k0;
-    this.v1 = this.k1 ^ 0xee;
-    this.v2 = 0x6c796765 ^ this.k0;
-    this.v3 = 0x74656462 ^ this.k1;
-    this.word(seedLo);
-    this.word(seedHi);
+    const { k0, k1 } = this;
+    this.v0 = k0 ^ seedLo;
+    this.v1 = k1 ^ 0xee ^ seedHi;
+    this.v2 = 0x6c796765 ^ k0;
+    this.v3 = 0x74656462 ^ k1;
   }
 
+  /** Two units a word; the last holds an odd unit and the length. */
   private text(text: string): void {
-    let { v0, v1, v2, v3 } = this;
     const n = text.length;
-    let i = 1;
-    for (; i < n; i += 2) {
-      const m = text.charCodeAt(i - 1) | (text.charCodeAt(i) << 16);
+    if (n >= 0xffff) this.word(n); // for which the last word has no room
+    let { v0, v1, v2, v3 } = this;
+    for (let i = 1; ; i += 2) {
+      const m =
+        i < n
+          ? text.charCodeAt(i - 1) | (text.charCodeAt(i) << 16)
+          : (Math.min(n, 0xffff) << 16) | (i === n ? text.charCodeAt(i - 1) : 0);
       v3 ^= m;
       v0 = (v0 + v1) | 0;
       v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
@@ -64,34 +69,34 @@ export class KeyedHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
       v2 = (v2 << 16) | (v2 >>> 16);
       v0 ^= m;
+      if (i >= n) break;
     }
     this.v0 = v0;
     this.v1 = v1;
     this.v2 = v2;
     this.v3 = v3;
-    // The last word holds an odd unit and the length; a length it has no room for stands before.
-    if (n >= 0xffff) this.word(n);
-    this.word((Math.min(n, 0xffff) << 16) | (i === n ? text.charCodeAt(i - 1) : 0));
   }
 
   private word(m: number): void {
     this.v3 ^= m;
-    this.round();
+    this.rounds(1);
     this.v0 ^= m;
   }
 
-  private round(): void {
+  private rounds(count: number): void {
     let { v0, v1, v2, v3 } = this;
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
+    for (let i = 0; i < count; i++) {
+      v0 = (v0 + v1) | 0;
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+      v0 = (v0 << 16) | (v0 >>> 16);
+      v2 = (v2 + v3) | 0;
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+      v0 = (v0 + v3) | 0;
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+      v2 = (v2 + v1) | 0;
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+      v2 = (v2 << 16) | (v2 >>> 16);
+    }
     this.v0 = v0;
     this.v1 = v1;
     this.v2 = v2;
@@ -100,10 +105,10 @@ export class KeyedHash {
 
   private finish(): void {
     this.v2 ^= 0xee;
-    for (let i = 0; i < 3; i++) this.round();
+    this.rounds(3);
     this.lo = this.v1 ^ this.v3;
     this.v1 ^= 0xdd;
-    for (let i = 0; i < 3; i++) this.round();
+    this.rounds(3);
     this.hi = this.v1 ^ this.v3;
   }
 }

@@ -117,8 +117,8 @@ export function isPolicyName(text: string): boolean {
 }
 
 function checkName(key: EntryKey, faults: Faults): boolean {
-  if (isPolicyName(key.id)) return true;
-  const problem = 'a policy name is not empty and has no comma, & or =';
+  if (isPolicyName(key.id) && key.id === key.id.trim()) return true;
+  const problem = 'a policy name is not empty, has no spaces around it and no comma, & or =';
   faults.add({ code: 'BOOK_KEY', place: 'policy', given: key.id, problem });
   return false;
 }

@@ -55,7 +55,7 @@ export function readSettings(given: unknown, faults: Faults): Settings {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(isObject(given) ? given : {})) {
     if (value === undefined) continue;
-    const option = OPTIONS[name as keyof RateLimitOptions];
+    const option = Object.hasOwn(OPTIONS, name) && OPTIONS[name as keyof RateLimitOptions];
     if (!option) {
       const problem = unknownOption(name, known);
       const meant = nearest(name, known);

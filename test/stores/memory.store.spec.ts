@@ -23,7 +23,7 @@ const peek = (policy: string, cost = 1, values?: readonly string[]): StoreEntry 
 
 /** A store and shorthands for its one-entry calls. The times are whole windows from the epoch. */
 function open() {
-  const store = new MemoryStore();
+  const store = new MemoryStore({ maxKeys: 1000 });
   const outcomeOf = (entry: StoreEntry, now: number) => store.decide([entry], now)[0]!;
   return {
     store,
@@ -361,9 +361,11 @@ describe('charging more', () => {
     const policy = `${algorithm},10,10`;
     const { store, spend, left } = open();
     const receipt = spend(policy, T0, 3);
-    store.reset(receipt.entry.counters);
-    expect(store.settle(receipt, 4, T0)).toBe(0);
-    expect(left(policy, T0)).toBe(6);
+    for (const forget of [() => store.reset(receipt.entry.counters), () => store.close()]) {
+      forget();
+      expect(store.settle(receipt, 4, T0)).toBe(0);
+      expect(left(policy, T0)).toBe(6);
+    }
   });
 
   it('is done at the time of the charge', () => {

@@ -42,15 +42,22 @@ class SlidingWindow implements Algorithm {
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     this.widen(cells, at);
-    const leave = cells[at + COUNT]! + cost - this.capacity;
-    const wait = leave <= 0 ? 0 : Math.max(0, this.left(cells, at, now, leave - 1));
-    if (take && wait === 0) this.take(cells, at, now, cost);
-    const count = cells[at + COUNT]!;
+    const { capacity } = this;
+    let count = cells[at + COUNT]! | 0;
+    const leave = count + cost - capacity;
+    const left = leave <= 0 ? 0 : this.left(cells, at, now, leave - 1);
+    const fits = left <= 0;
+    if (take && fits) {
+      this.take(cells, at, now, cost);
+      count = cells[at + COUNT]! | 0;
+    }
     const gone = this.gone(cells, at, now);
-    view.remaining = Math.max(0, this.capacity - (count - gone));
-    view.resetAfter = Math.max(0, cells[at + FRESH_AT]! - now);
+    const remaining = capacity - count + gone;
+    const reset = cells[at + FRESH_AT]! - now;
+    view.remaining = remaining > 0 ? remaining : 0;
+    view.resetAfter = reset > 0 ? reset : 0;
     view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
-    return wait;
+    return fits ? 0 : left;
   }
 
   /** Entries of exactly that millisecond; the younger ones close up. */
@@ -92,11 +99,13 @@ class SlidingWindow implements Algorithm {
   }
 
   private take(cells: Cells, at: number, now: number, cost: number): void {
-    let count = cells[at + COUNT]!;
+    let count = cells[at + COUNT]! | 0;
     if (count === 0) cells[at + SIZE] = this.capacity;
-    const leave = Math.max(0, count + cost - cells[at + SIZE]!);
-    cells[at + OLDEST] = this.place(cells, at, leave);
-    count -= leave;
+    const leave = count + cost - cells[at + SIZE]!;
+    if (leave > 0) {
+      cells[at + OLDEST] = this.place(cells, at, leave);
+      count -= leave;
+    }
     for (let i = 0; i < cost; i++) cells[at + RING + this.place(cells, at, count + i)] = now;
     cells[at + FRESH_AT] = now + this.fillMillis;
     cells[at + COUNT] = count + cost;
@@ -105,7 +114,7 @@ class SlidingWindow implements Algorithm {
   /** How many of the ring's entries, oldest first, no longer count. */
   private gone(cells: Cells, at: number, now: number): number {
     let low = 0;
-    let high = cells[at + COUNT]!;
+    let high = cells[at + COUNT]! | 0;
     if (high === 0 || this.left(cells, at, now, 0) > 0) return 0;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -126,8 +135,8 @@ class SlidingWindow implements Algorithm {
 
   /** Where the i-th oldest entry stands: below twice the ring, so a subtraction does. */
   private place(cells: Cells, at: number, i: number): number {
-    const index = cells[at + OLDEST]! + i;
-    const size = cells[at + SIZE]!;
+    const index = (cells[at + OLDEST]! | 0) + i;
+    const size = cells[at + SIZE]! | 0;
     return index < size ? index : index - size;
   }
 }

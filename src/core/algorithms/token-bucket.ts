@@ -19,6 +19,8 @@
  * fraction r/P: times P and rounded it is r again (exact for P < 2^51), and read under another
  * limit it is still the same moment, at most one unit off.
  *
+ * Exact until the year 144,000, when moments as far ahead as a rule may have reach 2^53 ms.
+ *
  * Worst case in any window: burst + limit. Two numbers a key; every operation O(1).
  * Source: the leaky bucket as a meter / GCRA (ITU-T I.371), kept in integers.
  */
@@ -114,6 +116,9 @@ function largestInteger({ limit, windowMillis, burst = limit }: RuleNumbers): nu
   return Math.max(2 * burst * (windowMillis / g), 4 * (limit / g));
 }
 
+/** A hint is not worth more tries. */
+const MOST_DIVISORS = 1e6;
+
 /**
  * Small when limit and window share a large divisor: for each divisor g of the window, the
  * nearest limits that are multiples of it are tried.
@@ -129,7 +134,7 @@ function nearestExact({ limit, windowMillis, burst }: RuleNumbers): string {
     if (largestInteger({ limit: candidate, windowMillis, burst }) >= EXACT_BOUND) return;
     if (best === 0 || Math.abs(candidate - limit) < Math.abs(best - limit)) best = candidate;
   };
-  for (let d = 1; d * d <= windowMillis; d++) {
+  for (let d = 1; d * d <= windowMillis && d <= MOST_DIVISORS; d++) {
     if (windowMillis % d !== 0) continue;
     for (const g of [d, windowMillis / d]) {
       const byCapacity = Math.ceil((EXACT_BOUND / 2) * (g / windowMillis)) - 1;
@@ -138,7 +143,7 @@ function nearestExact({ limit, windowMillis, burst }: RuleNumbers): string {
       consider(floorDiv(Math.min(limit, exactUpTo), g) * g);
     }
   }
-  return best > 0 ? `limit ${best}` : 'a smaller burst';
+  return best > 0 ? `limit ${best}` : 'a shorter window';
 }
 
 export const tokenBucket: AlgorithmKind = {

@@ -18,11 +18,15 @@ export function ietfHeaders(decision: Decision): Record<string, string> {
     const { name, policy } = itemOf(decision.policy, decision);
     return { 'RateLimit-Policy': policy, RateLimit: name + state(decision) };
   }
-  const items = rules.map((rule) => ({ rule, ...itemOf(rule.name, rule) }));
-  return {
-    'RateLimit-Policy': items.map(({ policy }) => policy).join(', '),
-    RateLimit: items.map(({ name, rule }) => name + state(rule)).join(', '),
-  };
+  let policies = '';
+  let limits = '';
+  for (const rule of rules) {
+    const { name, policy } = itemOf(rule.name, rule);
+    const comma = policies === '' ? '' : ', ';
+    policies += comma + policy;
+    limits += comma + name + state(rule);
+  }
+  return { 'RateLimit-Policy': policies, RateLimit: limits };
 }
 
 function state({ remaining, moreAfterMillis }: Standing): string {

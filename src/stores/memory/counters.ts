@@ -62,13 +62,16 @@ export class Counters {
       const wait = this.ask(this.locate(counters[0]!, now), plan, cost, take, now);
       return decisionOf(plan, wait, this.view);
     }
-    const fits = (counter: Counter) =>
-      this.ask(this.locate(counter, now), counter.plan, cost, false, now) === 0;
-    const taking = take && counters.every(fits);
-    const rules = counters.map((counter): RuleDecision => {
-      const wait = this.ask(this.locate(counter, now), counter.plan, cost, taking, now);
-      return ruleDecisionOf(counter.plan, wait, this.view);
-    });
+    let taking = take;
+    for (let i = 0; i < counters.length && taking; i++) {
+      taking = this.ask(this.locate(counters[i]!, now), counters[i]!.plan, cost, false, now) === 0;
+    }
+    const rules: RuleDecision[] = [];
+    for (let i = 0; i < counters.length; i++) {
+      const { plan } = counters[i]!;
+      const wait = this.ask(this.locate(counters[i]!, now), plan, cost, taking, now);
+      rules.push(ruleDecisionOf(plan, wait, this.view));
+    }
     return joinDecisions(rules);
   }
 
