@@ -54,8 +54,10 @@ class SlidingWindow implements Algorithm {
     const gone = this.gone(cells, at, now);
     const remaining = capacity - count + gone;
     const reset = cells[at + FRESH_AT]! - now;
-    view.remaining = remaining > 0 ? remaining : 0;
-    view.resetAfter = reset > 0 ? reset : 0;
+    view.remaining = remaining;
+    if (remaining < 0) view.remaining = 0;
+    view.resetAfter = reset;
+    if (reset < 0) view.resetAfter = 0;
     view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
     return fits ? 0 : left;
   }
