@@ -9,6 +9,7 @@ import {
   RateLimitConfigError,
   RateLimitModule,
   RateLimitService,
+  RateLimitStore,
   RuleBook,
   type RuleBookSource,
 } from 'nestjs-doorman';
@@ -21,7 +22,9 @@ const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'docs/rules.md', 'docs/algori
 /** What the examples take for granted. */
 const PROLOGUE = `
 import { Injectable, type DynamicModule } from '@nestjs/common';
-import { RateLimitModule, RateLimitService, type RuleBookSource } from 'nestjs-doorman';
+import {
+  MemoryStore, RateLimitModule, RateLimitService, type RuleBookSource,
+} from 'nestjs-doorman';
 declare class ConfigModule {}
 declare class ConfigService { getOrThrow<T>(name: string): T }
 declare class AppModule {}
@@ -35,7 +38,7 @@ describe('every TypeScript example', () => {
     'of $file compiles: $text',
     ({ text }) => {
       const ownImports = IMPORTED.test(text);
-      const prologue = ownImports ? PROLOGUE.replaceAll(/^import .*$/gm, '') : PROLOGUE;
+      const prologue = ownImports ? PROLOGUE.replaceAll(/^import [\s\S]*?;$/gm, '') : PROLOGUE;
       const declared = text.includes('class AppModule')
         ? prologue.replace('declare class AppModule {}', '')
         : prologue;
@@ -101,6 +104,17 @@ describe('the recipes of the README', () => {
     };
     expect(global).toBe(true);
     expect(providers.some(({ inject }) => inject?.includes(ConfigService))).toBe(true);
+  });
+
+  it('bound the memory', async () => {
+    const source = `export const limits = ${example('README.md', 'maxKeys: 100_000')}`;
+    const { limits } = await run(source, [], { RateLimitModule, MemoryStore });
+    const module = await Test.createTestingModule({ imports: [limits as Type] }).compile();
+    module.useLogger(false);
+    await module.init();
+    module.get(RateLimitService).checkSync('alice', '/orders');
+    expect((module.get(RateLimitStore) as MemoryStore).bytes).toBe(100_000 * 24);
+    await module.close();
   });
 
   it('skip probes', async () => {
