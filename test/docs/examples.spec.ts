@@ -29,7 +29,7 @@ declare class ConfigModule {}
 declare class ConfigService { getOrThrow<T>(name: string): T }
 declare class AppModule {}
 `;
-const IMPORTED = /^import .* from '(nestjs-doorman|@nestjs\/common)';$/m;
+const IMPORTED = /^import .* from '(nestjs-doorman(\/core)?|@nestjs\/common)';$/m;
 
 describe('every TypeScript example', () => {
   const examples = DOCUMENTS.flatMap(blocksOf).filter(({ language }) => language === 'ts');
