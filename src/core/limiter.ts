@@ -33,7 +33,7 @@ export class Limiter {
     return this.decide(cost, true);
   }
 
-  /** What `tryAcquire` would answer; takes nothing. */
+  /** Whether `tryAcquire` would be allowed, and how the counter stands now; takes nothing. */
   peek(cost = 1): Decision {
     return this.decide(cost, false);
   }
@@ -83,7 +83,7 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
     return this.decide(key, cost, 'take');
   }
 
-  /** What `tryAcquire` would answer; takes nothing. */
+  /** Whether `tryAcquire` would be allowed, and how the counter stands now; takes nothing. */
   peek(key: string, cost = 1): Answer {
     return this.decide(key, cost, 'peek');
   }

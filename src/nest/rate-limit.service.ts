@@ -65,7 +65,7 @@ export class RateLimitService {
   }
 
   /**
-   * What would be answered now; takes nothing. Covers the rule book and every decorated handler
+   * Whether `check` would be allowed, and how the counters stand now; takes nothing. Covers the rule book and every decorated handler
    * that serves `api`: `/orders` all its methods, `POST /orders` that one.
    */
   async peek<const T extends PolicySource>(
