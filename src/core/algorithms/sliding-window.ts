@@ -42,24 +42,22 @@ class SlidingWindow implements Algorithm {
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     this.widen(cells, at);
-    const { capacity } = this;
-    let count = cells[at + COUNT]! | 0;
-    const leave = count + cost - capacity;
-    const left = leave <= 0 ? 0 : this.left(cells, at, now, leave - 1);
-    const fits = left <= 0;
-    if (take && fits) {
-      this.take(cells, at, now, cost);
-      count = cells[at + COUNT]! | 0;
-    }
-    const gone = this.gone(cells, at, now);
+    const { capacity, fillMillis } = this;
+    const counted = cells[at + COUNT]! | 0;
+    const leave = counted + cost - capacity;
+    const wait = leave <= 0 ? 0 : this.time(cells, at, leave - 1) + fillMillis - now;
+    const fits = wait <= 0;
+    if (fits && take) this.take(cells, at, now, cost);
+    const count = cells[at + COUNT]! | 0;
+    const oldestLeft = count === 0 ? 0 : this.time(cells, at, 0) + fillMillis - now;
+    const gone = oldestLeft > 0 ? 0 : this.gone(cells, at, now);
     const remaining = capacity - count + gone;
     const reset = cells[at + FRESH_AT]! - now;
-    view.remaining = remaining;
-    if (remaining < 0) view.remaining = 0;
-    view.resetAfter = reset;
-    if (reset < 0) view.resetAfter = 0;
-    view.moreAfter = gone === count ? 0 : this.left(cells, at, now, gone);
-    return fits ? 0 : left;
+    view.remaining = Math.max(0, remaining);
+    view.resetAfter = Math.max(0, reset);
+    if (gone === count) view.moreAfter = 0;
+    else view.moreAfter = gone === 0 ? oldestLeft : this.left(cells, at, now, gone);
+    return fits ? 0 : wait;
   }
 
   /** Entries of exactly that millisecond; the younger ones close up. */
