@@ -83,6 +83,7 @@ export class KeyedHash {
     this.v0 ^= m;
   }
 
+  /** The round of `text` once more: there it stands in the loop, on locals, as most words are its. */
   private rounds(count: number): void {
     let { v0, v1, v2, v3 } = this;
     for (let i = 0; i < count; i++) {
