@@ -1,14 +1,17 @@
 // Before the tests: finds the Redis server that some suites start, or installs it.
 //
-// REDIS_URL names a server that runs already; else redis-server or valkey-server on the PATH; else,
-// as root on Debian or Ubuntu, apt-get brings redis-server. Where none of it holds, the suites say
-// loudly that they were skipped, and the rest runs.
+// REDIS_URL names a server that runs already; else redis-server or valkey-server on the PATH, with
+// the redis-cli or valkey-cli that forms clusters; else, as root on Debian or Ubuntu, apt-get brings
+// redis-server, and redis-cli with it. Where none of it holds, the suites say loudly that they were
+// skipped, and the rest runs.
 import { spawnSync } from 'node:child_process';
 
-const SERVERS = ['redis-server', 'valkey-server'];
+function runs(command) {
+  return spawnSync(command, ['--version']).status === 0;
+}
 
 function found() {
-  return SERVERS.find((server) => spawnSync(server, ['--version']).status === 0);
+  return ['redis', 'valkey'].some((name) => runs(`${name}-server`) && runs(`${name}-cli`));
 }
 
 function apt(...args) {
@@ -27,14 +30,14 @@ if (process.env.REDIS_URL) {
 } else if (!found()) {
   const installs = process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0;
   if (installs) {
-    console.log('No redis-server found: installing it with apt-get.');
+    console.log('No redis-server with redis-cli found: installing them with apt-get.');
     if (!apt('install', '-y', '--no-install-recommends', 'redis-server')) {
       apt('update');
       apt('install', '-y', '--no-install-recommends', 'redis-server');
     }
   }
   if (!found()) {
-    console.log('\n*** No redis-server or valkey-server: THE SUITES THAT NEED IT ARE SKIPPED. ***');
-    console.log('*** Install one, or set REDIS_URL=redis://host:port, to run them.         ***\n');
+    console.log('\n*** No Redis or Valkey with its cli: THE SUITES THAT NEED IT ARE SKIPPED. ***');
+    console.log('*** Install one, or set REDIS_URL=redis://host:port, to run them.        ***\n');
   }
 }
