@@ -15,7 +15,7 @@
  * up to 2 × limit in any one window. Two numbers a key; every operation O(1).
  */
 import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
-import { EXACT_BOUND } from './integers.js';
+import { EXACT_BOUND, multipleBelow } from './integers.js';
 
 const END = 0;
 const COUNT = 1;
@@ -67,7 +67,7 @@ class FixedWindow implements Algorithm {
   private take(cells: Cells, at: number, now: number, cost: number): void {
     if (cells[at + END]! > now) cells[at + COUNT]! += cost;
     else {
-      cells[at + END] = now - (now % this.fillMillis) + this.fillMillis;
+      cells[at + END] = multipleBelow(now, this.fillMillis) + this.fillMillis;
       cells[at + COUNT] = cost;
     }
   }

@@ -22,7 +22,7 @@
  * an even spread would have freed). Three numbers a key; every operation O(1).
  */
 import type { Algorithm, AlgorithmKind, Cells, RuleNumbers, View } from './algorithm.js';
-import { ceilDiv, EXACT_BOUND } from './integers.js';
+import { ceilDiv, EXACT_BOUND, multipleBelow } from './integers.js';
 
 const FRESH_AT = 0;
 const CURRENT = 1;
@@ -40,38 +40,40 @@ class SlidingWindowCounter implements Algorithm {
   }
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
+    const { capacity, fillMillis } = this;
+    const box = multipleBelow(now, fillMillis);
+    const left = box + fillMillis - now;
     const previous = this.previous(cells, at, now);
     let current = this.current(cells, at, now);
-    const wait = this.waitFor(now, previous, current, cost);
+    const wait = this.waitFor(left, previous, current, cost);
     if (take && wait === 0) {
       current += cost;
-      this.write(cells, at, now, previous, current);
+      this.write(cells, at, box, previous, current);
     }
-    const left = this.fillMillis - (now % this.fillMillis);
     const remaining = this.room(previous, current, left);
     view.remaining = remaining;
-    view.resetAfter = current > 0 ? left + this.fillMillis : previous > 0 ? left : 0;
+    view.resetAfter = current > 0 ? left + fillMillis : previous > 0 ? left : 0;
     view.moreAfter =
-      remaining >= this.capacity ? 0 : this.waitFor(now, previous, current, remaining + 1);
+      remaining >= capacity ? 0 : this.waitFor(left, previous, current, remaining + 1);
     return wait;
   }
 
   giveBack(cells: Cells, at: number, now: number, count: number, takenAt: number): void {
-    const box = now - (now % this.fillMillis);
+    const box = multipleBelow(now, this.fillMillis);
     const previous = this.previous(cells, at, now);
     const current = this.current(cells, at, now);
-    if (takenAt >= box) this.write(cells, at, now, previous, Math.max(0, current - count));
+    if (takenAt >= box) this.write(cells, at, box, previous, Math.max(0, current - count));
     else if (takenAt >= box - this.fillMillis) {
-      this.write(cells, at, now, Math.max(0, previous - count), current);
+      this.write(cells, at, box, Math.max(0, previous - count), current);
     }
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
+    const box = multipleBelow(now, this.fillMillis);
     const previous = this.previous(cells, at, now);
     const current = this.current(cells, at, now);
-    const left = this.fillMillis - (now % this.fillMillis);
-    const charged = Math.min(count, this.room(previous, current, left));
-    if (charged > 0) this.write(cells, at, now, previous, current + charged);
+    const charged = Math.min(count, this.room(previous, current, box + this.fillMillis - now));
+    if (charged > 0) this.write(cells, at, box, previous, current + charged);
     return charged;
   }
 
@@ -82,17 +84,17 @@ class SlidingWindowCounter implements Algorithm {
     return Math.max(0, this.capacity - current - weighed);
   }
 
-  private waitFor(now: number, previous: number, current: number, cost: number): number {
+  /** @param left milliseconds of this box: W − e */
+  private waitFor(left: number, previous: number, current: number, cost: number): number {
     const W = this.fillMillis;
-    const elapsed = now % W;
     const room = this.capacity - current - cost;
     if (room >= 0) {
-      if (previous * (W - elapsed) <= room * W) return 0;
+      if (previous * left <= room * W) return 0;
       const fitsAt = ceilDiv((previous - room) * W, previous);
-      if (fitsAt < W) return fitsAt - elapsed;
+      if (fitsAt < W) return fitsAt - (W - left);
     }
     const over = current - (this.capacity - cost);
-    return W - elapsed + (over > 0 ? ceilDiv(over * W, current) : 0);
+    return left + (over > 0 ? ceilDiv(over * W, current) : 0);
   }
 
   /** Whether the box that was written as the current one has become the previous. */
@@ -111,9 +113,8 @@ class SlidingWindowCounter implements Algorithm {
   }
 
   /** The current box counts until the end of the next, the previous until the end of this one. */
-  private write(cells: Cells, at: number, now: number, previous: number, current: number): void {
+  private write(cells: Cells, at: number, box: number, previous: number, current: number): void {
     const boxes = current > 0 ? 2 : previous > 0 ? 1 : 0;
-    const box = now - (now % this.fillMillis);
     cells[at + FRESH_AT] = boxes === 0 ? 0 : box + boxes * this.fillMillis;
     cells[at + CURRENT] = current;
     cells[at + PREVIOUS] = previous;

@@ -41,20 +41,28 @@ class SlidingWindow implements Algorithm {
   }
 
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
-    this.widen(cells, at);
     const { capacity, fillMillis } = this;
-    const counted = cells[at + COUNT]! | 0;
-    const leave = counted + cost - capacity;
-    const wait = leave <= 0 ? 0 : this.time(cells, at, leave - 1) + fillMillis - now;
+    if (cells[at + SIZE]! < capacity) this.widen(cells, at);
+    const size = cells[at + SIZE]! | 0;
+    let oldest = cells[at + OLDEST]! | 0;
+    let count = cells[at + COUNT]! | 0;
+    const leave = count + cost - capacity;
+    const wait = leave <= 0 ? 0 : timeAt(cells, at, oldest + leave - 1, size) + fillMillis - now;
     const fits = wait <= 0;
-    if (fits && take) this.take(cells, at, now, cost);
-    const count = cells[at + COUNT]! | 0;
-    const oldestLeft = count === 0 ? 0 : this.time(cells, at, 0) + fillMillis - now;
+    if (fits && take) {
+      count = this.take(cells, at, now, count, cost);
+      oldest = cells[at + OLDEST]! | 0;
+    }
+    if (count === 0) {
+      view.remaining = capacity;
+      view.resetAfter = 0;
+      view.moreAfter = 0;
+      return fits ? 0 : wait;
+    }
+    const oldestLeft = cells[at + RING + oldest]! + fillMillis - now;
     const gone = oldestLeft > 0 ? 0 : this.gone(cells, at, now);
-    const remaining = capacity - count + gone;
-    const reset = cells[at + FRESH_AT]! - now;
-    view.remaining = Math.max(0, remaining);
-    view.resetAfter = Math.max(0, reset);
+    view.remaining = Math.max(0, capacity - count + gone);
+    view.resetAfter = Math.max(0, cells[at + FRESH_AT]! - now);
     if (gone === count) view.moreAfter = 0;
     else view.moreAfter = gone === 0 ? oldestLeft : this.left(cells, at, now, gone);
     return fits ? 0 : wait;
@@ -76,10 +84,10 @@ class SlidingWindow implements Algorithm {
   }
 
   charge(cells: Cells, at: number, now: number, count: number): number {
-    this.widen(cells, at);
+    if (cells[at + SIZE]! < this.capacity) this.widen(cells, at);
     const counted = cells[at + COUNT]! - this.gone(cells, at, now);
     const charged = Math.min(count, Math.max(0, this.capacity - counted));
-    if (charged > 0) this.take(cells, at, now, charged);
+    if (charged > 0) this.take(cells, at, now, cells[at + COUNT]! | 0, charged);
     return charged;
   }
 
@@ -93,22 +101,31 @@ class SlidingWindow implements Algorithm {
 
   /** A ring that was made for a smaller limit, in cells that have room for this one. */
   private widen(cells: Cells, at: number): void {
-    if (cells[at + COUNT] === 0 || cells[at + SIZE]! >= this.capacity) return;
+    if (cells[at + COUNT] === 0) return;
     this.resize(cells.slice(at, at + RING + cells[at + SIZE]!), 0, cells, at);
     cells[at + OLDEST] = 0;
   }
 
-  private take(cells: Cells, at: number, now: number, cost: number): void {
-    let count = cells[at + COUNT]! | 0;
+  /** Answers how many entries the ring then has: the oldest make room, if there is none. */
+  private take(cells: Cells, at: number, now: number, had: number, cost: number): number {
+    let count = had;
     if (count === 0) cells[at + SIZE] = this.capacity;
-    const leave = count + cost - cells[at + SIZE]!;
+    const size = cells[at + SIZE]! | 0;
+    let next = (cells[at + OLDEST]! | 0) + count;
+    if (next >= size) next -= size;
+    const leave = count + cost - size;
     if (leave > 0) {
-      cells[at + OLDEST] = this.place(cells, at, leave);
+      const oldest = (cells[at + OLDEST]! | 0) + leave;
+      cells[at + OLDEST] = oldest < size ? oldest : oldest - size;
       count -= leave;
     }
-    for (let i = 0; i < cost; i++) cells[at + RING + this.place(cells, at, count + i)] = now;
+    for (let i = 0; i < cost; i++) {
+      cells[at + RING + next] = now;
+      next = next + 1 < size ? next + 1 : 0;
+    }
     cells[at + FRESH_AT] = now + this.fillMillis;
     cells[at + COUNT] = count + cost;
+    return count + cost;
   }
 
   /** How many of the ring's entries, oldest first, no longer count. */
@@ -139,6 +156,10 @@ class SlidingWindow implements Algorithm {
     const size = cells[at + SIZE]! | 0;
     return index < size ? index : index - size;
   }
+}
+
+function timeAt(cells: Cells, at: number, i: number, size: number): number {
+  return cells[at + RING + (i < size ? i : i - size)]!;
 }
 
 export const slidingWindow: AlgorithmKind = {

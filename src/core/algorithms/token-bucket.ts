@@ -51,21 +51,18 @@ class TokenBucket implements Algorithm {
   decide(cells: Cells, at: number, now: number, cost: number, take: boolean, view: View): number {
     const { full, unitsPerMilli, unitsPerToken } = this;
     let debt = this.debt(cells, at, now);
+    let reset: number;
     const over = debt - full + cost * unitsPerToken; // in this order: never above 2 × full
     if (over <= 0 && take) {
       debt += cost * unitsPerToken;
-      this.write(cells, at, now, debt);
-    }
+      reset = this.write(cells, at, now, debt);
+    } else reset = ceilDiv(debt, unitsPerMilli);
     const level = full - debt;
     const remaining = level > 0 ? floorDiv(level, unitsPerToken) : 0;
     view.remaining = remaining;
-    if (debt === 0) {
-      view.resetAfter = 0;
-      view.moreAfter = 0;
-    } else {
-      view.resetAfter = ceilDiv(debt, unitsPerMilli);
-      view.moreAfter = ceilDiv((remaining + 1) * unitsPerToken - level, unitsPerMilli);
-    }
+    view.resetAfter = reset;
+    view.moreAfter =
+      debt === 0 ? 0 : ceilDiv((remaining + 1) * unitsPerToken - level, unitsPerMilli);
     return over > 0 ? ceilDiv(over, unitsPerMilli) : 0;
   }
 
@@ -98,12 +95,15 @@ class TokenBucket implements Algorithm {
     return (ahead - 1) * unitsPerMilli + (unitsPerMilli - Math.round(rest * unitsPerMilli));
   }
 
-  private write(cells: Cells, at: number, now: number, debt: number): void {
+  /** Answers how long it takes until the bucket is full, rounded up. */
+  private write(cells: Cells, at: number, now: number, debt: number): number {
     const { unitsPerMilli } = this;
-    const part = debt % unitsPerMilli;
-    const whole = (debt - part) / unitsPerMilli;
-    cells[at + FULL_AT] = now + whole + (part > 0 ? 1 : 0);
+    const whole = floorDiv(debt, unitsPerMilli);
+    const part = debt - whole * unitsPerMilli;
+    const reset = part > 0 ? whole + 1 : whole;
+    cells[at + FULL_AT] = now + reset;
     cells[at + REST] = part > 0 ? (unitsPerMilli - part) / unitsPerMilli : 0;
+    return reset;
   }
 }
 

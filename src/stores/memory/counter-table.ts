@@ -1,13 +1,14 @@
 /*
- * A fixed set-associative table of counters in typed arrays.
+ * A fixed set-associative table of counters in one block of memory.
  *
- *   hash ──┬─► set A  [ 8 slots ]      a slot:  tag (63 bits of hash, 1 mark)   8 bytes
- *          └─► set B  [ 8 slots ]               cells of the algorithm          8 bytes each
+ *   hash ──┬─► set A  [ 8 tags │ 8 × cells ]     tag:   63 bits of hash, 1 mark    8 bytes
+ *          └─► set B  [ 8 tags │ 8 × cells ]     cells: of the algorithm           8 bytes each
  *
  * A key may stand in any of 16 slots. Cell 0 of every algorithm is the moment from which its
  * counter is as good as new, and one that is as good as new is as good as none: its slot is free,
  * with no timer and no sweep. No key text is kept and nothing grows; the operating system gives the
- * memory page by page as it is touched.
+ * memory page by page as it is touched. A set lies in one piece: from 100,000 keys on, most of a
+ * decision is waiting for memory.
  *
  * When all 16 slots are live, one gives way: the one nearest to fresh, since it forgets least; but
  * never one that was at its limit (the mark) before one that was not. So a flood of keys below
@@ -19,18 +20,29 @@
  */
 import type { Cells } from '../../core/algorithms/index.js';
 
-const WAYS = 8;
+const WAYS_BITS = 3;
+const WAYS = 1 << WAYS_BITS;
+const WAY = WAYS - 1;
 const MARK = 1;
 
 export class CounterTable {
-  /** Numbers of all slots; slot s has `width` of them from `s * width` on. */
+  /** Numbers of all slots; those of one begin at `cellsOf` it. */
   readonly cells: Cells;
   /** Slots of the table. */
   readonly size: number;
+  /** The same memory as `cells`, for the tags. */
   private readonly tags: Int32Array;
   private readonly ways: number;
+  /** Numbers of a set: its tags, of one number each, and its cells. */
+  private readonly stride: number;
   /** Sets per unit of a 32-bit hash. */
   private readonly scale: number;
+  /** Takes what is read ahead, so that the reading is not left out as useless. */
+  private ahead = 0;
+  /** What the last scan of a set found. */
+  private freeSlots = 0;
+  private nearest = -1;
+  private nearestFreshAt = 0;
 
   /**
    * @param width cells of a counter
@@ -46,28 +58,47 @@ export class CounterTable {
     const sets = Math.floor(capacity / this.ways);
     this.size = sets * this.ways;
     this.scale = sets / 2 ** 32;
-    this.tags = new Int32Array(2 * this.size);
-    this.cells = new Float64Array(width * this.size);
+    this.stride = this.ways * (1 + width);
+    // Shared with nobody: but the collector takes a large block of the common kind for garbage that
+    // piles up, and marks the whole heap for it, again and again.
+    this.cells = new Float64Array(new SharedArrayBuffer(8 * sets * this.stride));
+    this.tags = new Int32Array(this.cells.buffer);
   }
 
-  /** The slot that has this hash; -1 when none has. It may be fresh. */
+  /**
+   * The slot that has this hash; -1 when none has. It may be fresh.
+   *
+   * In a large table every set is far away, so the memory of both is asked for before any of it is
+   * looked at: the processor fetches it side by side and not one after the other.
+   */
   find(lo: number, hi: number): number {
-    const { tags } = this;
-    const want = hi | MARK;
+    const { tags, ways } = this;
     const first = this.firstSet(lo);
-    for (let slot = first, end = first + this.ways; slot < end; slot++) {
-      if (tags[2 * slot] === lo && (tags[2 * slot + 1]! | MARK) === want) return slot;
-    }
     const second = this.secondSet(lo, hi);
-    for (let slot = second, end = second + this.ways; slot < end; slot++) {
-      if (tags[2 * slot] === lo && (tags[2 * slot + 1]! | MARK) === want) return slot;
+    const inFirst = this.tagOf(first);
+    const inSecond = this.tagOf(second);
+    this.ahead = tags[inSecond]! + this.readAhead(first) + this.readAhead(second);
+    const want = hi | MARK;
+    for (let way = 0; way < ways; way++) {
+      const tag = inFirst + 2 * way;
+      if (tags[tag] === lo && (tags[tag + 1]! | MARK) === want) return first + way;
+    }
+    for (let way = 0; way < ways; way++) {
+      const tag = inSecond + 2 * way;
+      if (tags[tag] === lo && (tags[tag + 1]! | MARK) === want) return second + way;
     }
     return -1;
   }
 
+  /** Where the cells of a slot begin. */
+  cellsOf(slot: number): number {
+    return (slot >> WAYS_BITS) * this.stride + this.ways + (slot & WAY) * this.width;
+  }
+
   /** Whether that slot still has this hash. */
   holds(slot: number, lo: number, hi: number): boolean {
-    return this.tags[2 * slot] === lo && (this.tags[2 * slot + 1]! | MARK) === (hi | MARK);
+    const tag = this.tagOf(slot);
+    return this.tags[tag] === lo && (this.tags[tag + 1]! | MARK) === (hi | MARK);
   }
 
   /**
@@ -75,35 +106,30 @@ export class CounterTable {
    * fill evenly; else the one that gives way. Its cells are zero.
    */
   claim(lo: number, hi: number, now: number): number {
-    const first = this.firstSet(lo);
-    const second = this.secondSet(lo, hi);
-    const inFirst = this.countFree(first, now);
-    const inSecond = inFirst === this.ways ? 0 : this.countFree(second, now);
-    const slot =
-      inFirst + inSecond > 0
-        ? this.freeSlot(inFirst >= inSecond ? first : second, now)
-        : this.evict(first, second);
-    this.cells.fill(0, slot * this.width, (slot + 1) * this.width);
-    this.tags[2 * slot] = lo;
-    this.tags[2 * slot + 1] = hi & ~MARK;
+    const slot = this.choose(this.firstSet(lo), this.secondSet(lo, hi), now);
+    this.clear(slot);
+    const tag = this.tagOf(slot);
+    this.tags[tag] = lo;
+    this.tags[tag + 1] = hi & ~MARK;
     return slot;
   }
 
   /** Notes whether the counter in that slot has nothing left. */
   mark(slot: number, atLimit: boolean): void {
-    const tag = this.tags[2 * slot + 1]!;
-    if (((tag & MARK) !== 0) !== atLimit) this.tags[2 * slot + 1] = tag ^ MARK;
+    const at = this.tagOf(slot) + 1;
+    const tag = this.tags[at]!;
+    if (((tag & MARK) !== 0) !== atLimit) this.tags[at] = tag ^ MARK;
   }
 
   /** Makes a slot as good as new. */
   free(slot: number): void {
-    this.cells.fill(0, slot * this.width, (slot + 1) * this.width);
+    this.clear(slot);
     this.mark(slot, false);
   }
 
   /** Bytes set aside, whether touched yet or not. */
   get bytes(): number {
-    return this.tags.byteLength + this.cells.byteLength;
+    return this.cells.byteLength;
   }
 
   /** Live counters; of tables above 2^16 slots an estimate from that many of them. */
@@ -112,52 +138,81 @@ export class CounterTable {
     let live = 0;
     let seen = 0;
     for (let slot = 0; slot < this.size; slot += step, seen++) {
-      if (this.cells[slot * this.width]! > now) live++;
+      if (this.cells[this.cellsOf(slot)]! > now) live++;
     }
     return Math.round((live / seen) * this.size);
   }
 
-  private countFree(set: number, now: number): number {
-    const { cells, width } = this;
+  private choose(first: number, second: number, now: number): number {
+    this.scan(first, now);
+    if (this.freeSlots === this.ways) return first;
+    const { freeSlots, nearest, nearestFreshAt } = this;
+    this.scan(second, now);
+    if (freeSlots > 0 || this.freeSlots > 0) {
+      return freeSlots >= this.freeSlots ? nearest : this.nearest;
+    }
+    const atLimit = nearest < 0 && this.nearest < 0;
+    this.onEviction(atLimit);
+    if (atLimit) return this.nearestMarked(first, second);
+    if (nearest < 0) return this.nearest;
+    return this.nearest < 0 || nearestFreshAt <= this.nearestFreshAt ? nearest : this.nearest;
+  }
+
+  /** Counts the free slots of a set, and finds the one nearest to fresh that may give way. */
+  private scan(set: number, now: number): void {
+    const { cells, tags, width, ways } = this;
+    let at = this.cellsOf(set);
+    let tag = this.tagOf(set) + 1;
     let free = 0;
-    for (let slot = set, end = set + this.ways; slot < end; slot++) {
-      if (cells[slot * width]! <= now) free++;
+    let nearest = -1;
+    let nearestFreshAt = Number.POSITIVE_INFINITY;
+    for (let slot = set, end = set + ways; slot < end; slot++, at += width, tag += 2) {
+      const freshAt = cells[at]!;
+      if (freshAt <= now) free++;
+      else if ((tags[tag]! & MARK) !== 0) continue;
+      if (freshAt < nearestFreshAt) {
+        nearest = slot;
+        nearestFreshAt = freshAt;
+      }
     }
-    return free;
+    this.freeSlots = free;
+    this.nearest = nearest;
+    this.nearestFreshAt = nearestFreshAt;
   }
 
-  private freeSlot(set: number, now: number): number {
-    let slot = set;
-    while (this.cells[slot * this.width]! > now) slot++;
-    return slot;
-  }
-
-  /** The unmarked slot that is nearest to fresh, of both sets; a marked one only if all are. */
-  private evict(first: number, second: number): number {
-    const { cells, tags, ways, width } = this;
-    let victim = -1;
-    let victimFresh = Number.POSITIVE_INFINITY;
-    let victimMarked = true;
-    for (let i = 0; i < 2 * ways; i++) {
-      const slot = i < ways ? first + i : second + i - ways;
-      const freshAt = cells[slot * width]!;
-      const marked = (tags[2 * slot + 1]! & MARK) !== 0;
-      const better = marked === victimMarked ? freshAt < victimFresh : victimMarked;
-      if (!better) continue;
-      victim = slot;
-      victimFresh = freshAt;
-      victimMarked = marked;
+  /** Of slots that are all at their limit. */
+  private nearestMarked(first: number, second: number): number {
+    let nearest = first;
+    for (let i = 1; i < 2 * this.ways; i++) {
+      const slot = i < this.ways ? first + i : second + i - this.ways;
+      if (this.cells[this.cellsOf(slot)]! < this.cells[this.cellsOf(nearest)]!) nearest = slot;
     }
-    this.onEviction(victimMarked);
-    return victim;
+    return nearest;
   }
 
+  private clear(slot: number): void {
+    const at = this.cellsOf(slot);
+    for (let i = 0; i < this.width; i++) this.cells[at + i] = 0;
+  }
+
+  /** Something of both halves of a set's cells: with small counters they are two lines of cache. */
+  private readAhead(set: number): number {
+    const at = this.cellsOf(set);
+    return this.cells[at]! + this.cells[at + (this.ways >> 1) * this.width]!;
+  }
+
+  /** Where the tag of a slot stands, as an index of `tags`. */
+  private tagOf(slot: number): number {
+    return 2 * ((slot >> WAYS_BITS) * this.stride + (slot & WAY));
+  }
+
+  /** The first slot of a set. Sets of fewer than 8 are alone in their table. */
   private firstSet(lo: number): number {
-    return Math.floor((lo >>> 0) * this.scale) * this.ways;
+    return Math.floor((lo >>> 0) * this.scale) << WAYS_BITS;
   }
 
   /** From bits that the first choice did not use. */
   private secondSet(lo: number, hi: number): number {
-    return Math.floor((Math.imul(hi ^ (lo >>> 7), 0x9e3779b1) >>> 0) * this.scale) * this.ways;
+    return Math.floor((Math.imul(hi ^ (lo >>> 7), 0x9e3779b1) >>> 0) * this.scale) << WAYS_BITS;
   }
 }

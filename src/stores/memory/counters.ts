@@ -78,8 +78,8 @@ export class Counters {
   giveBack(counter: Counter, count: number, takenAt: number, now: number): void {
     const home = this.locate(counter, now);
     if (this.slot < 0) return;
-    const { cells, width } = home.table;
-    counter.plan.algorithm.giveBack(cells, this.slot * width, now, count, takenAt);
+    const { table } = home;
+    counter.plan.algorithm.giveBack(table.cells, table.cellsOf(this.slot), now, count, takenAt);
     this.ask(home, counter.plan, 0, false, now);
   }
 
@@ -88,7 +88,7 @@ export class Counters {
     const home = this.locate(counter, now);
     const { table } = home;
     if (this.slot < 0) this.slot = table.claim(this.hash.lo, this.hash.hi, now);
-    const at = this.slot * table.width;
+    const at = table.cellsOf(this.slot);
     const charged = counter.plan.algorithm.charge(table.cells, at, now, count);
     this.ask(home, counter.plan, 0, false, now);
     return count - charged;
@@ -115,7 +115,7 @@ export class Counters {
       this.slot = table.claim(this.hash.lo, this.hash.hi, now);
     }
     const { slot } = this;
-    const wait = askRule(plan, table.cells, slot * table.width, now, cost, take, view);
+    const wait = askRule(plan, table.cells, table.cellsOf(slot), now, cost, take, view);
     table.mark(slot, view.remaining === 0);
     return wait;
   }
@@ -144,10 +144,10 @@ export class Counters {
     if (slot >= 0 || older.length === 0) return slot;
     for (const other of older) {
       const from = other.find(lo, hi);
-      const oldAt = from * other.width;
+      const oldAt = other.cellsOf(from);
       if (from < 0 || other.cells[oldAt]! <= now) continue;
       const to = table.claim(lo, hi, now);
-      algorithm.resize(other.cells, oldAt, table.cells, to * table.width);
+      algorithm.resize(other.cells, oldAt, table.cells, table.cellsOf(to));
       other.free(from);
       return to;
     }
