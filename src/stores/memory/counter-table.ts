@@ -37,7 +37,7 @@ export class CounterTable {
   private readonly stride: number;
   /** Sets per unit of a 32-bit hash. */
   private readonly scale: number;
-  /** Takes what is read ahead, so that the reading is not left out as useless. */
+  // biome-ignore lint/correctness/noUnusedPrivateClassMembers: what is read ahead must go somewhere
   private ahead = 0;
   /** What the last scan of a set found. */
   private freeSlots = 0;
