@@ -48,6 +48,8 @@ export interface Decision extends Standing {
   readonly policy: string;
   /** Each rule's part, when there are several. */
   readonly rules: readonly RuleDecision[] | undefined;
+  /** Present, and true, when the store could not be asked and each rule did as `onStoreError` says. */
+  readonly degraded?: boolean;
 }
 
 /** The decision where no rule applies. */

@@ -25,6 +25,7 @@ export type {
   StoreErrorPolicy,
 } from './rule-fields.js';
 export type { CheckedRule } from './rule-types.js';
+export type { BreakerState, StoreEvent } from './store-event.js';
 export {
   type MaybePromise,
   type Outcome,

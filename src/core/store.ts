@@ -1,5 +1,6 @@
 import type { Counter, CounterPlan } from './counter-plan.js';
 import type { Decision } from './decision.js';
+import type { StoreEvent } from './store-event.js';
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -58,6 +59,15 @@ export abstract class RateLimitStore {
     untilMillis: number,
     nowMillis: number,
   ): MaybePromise<void>;
+
+  /**
+   * Calls `listener` for what happens to the store. A store in this process has nothing to tell.
+   *
+   * @returns what stops it
+   */
+  onEvent(_listener: (event: StoreEvent) => void): () => void {
+    return () => undefined;
+  }
 
   /** Called once when the application shuts down. */
   close(): MaybePromise<void> {}
