@@ -25,7 +25,6 @@ export type {
   StoreErrorPolicy,
 } from './rule-fields.js';
 export type { CheckedRule } from './rule-types.js';
-export type { BreakerState, StoreEvent } from './store-event.js';
 export {
   type MaybePromise,
   type Outcome,
@@ -34,3 +33,4 @@ export {
   type StoreEntry,
   SynchronousStore,
 } from './store.js';
+export type { BreakerState, StoreEvent } from './store-event.js';
