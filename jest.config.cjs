@@ -30,6 +30,7 @@ module.exports = {
   ],
   moduleNameMapper: {
     '^nestjs-doorman$': '<rootDir>/src/index.ts',
+    '^nestjs-doorman/redis$': '<rootDir>/src/stores/redis/index.ts',
     '^nestjs-doorman/(.*)$': '<rootDir>/src/$1/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

@@ -8,10 +8,17 @@ const LONGEST_FUNCTION = 60;
 
 const ROOT = join(__dirname, '..');
 
+const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
 /** What the package may import of others: its peers, and nothing else. */
-const PEERS: readonly string[] = Object.keys(
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).peerDependencies,
-);
+const [CLIENTS, PEERS] = [true, false].map((optional) =>
+  Object.keys(MANIFEST.peerDependencies).filter(
+    (name) => (MANIFEST.peerDependenciesMeta[name]?.optional ?? false) === optional,
+  ),
+) as [string[], string[]];
+
+/** The one folder that knows the clients of Redis, which a user may not have. */
+const OF_CLIENTS = 'stores/redis/clients/';
 
 interface Room {
   /** The rooms it may import from, itself aside. */
@@ -158,7 +165,8 @@ const packagesArePeers: Rule = (files) =>
       if (to !== undefined) return false;
       const room = ROOMS[roomOf(from)];
       if (specifier.startsWith('node:')) return !room?.node;
-      return !room?.packages.includes(specifier);
+      const clients = from.startsWith(OF_CLIENTS) ? CLIENTS : [];
+      return !room?.packages.includes(specifier) && !clients.includes(specifier);
     })
     .map(arrow);
 
@@ -244,7 +252,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'arrows point one way: nest to http and core, http and stores to core': arrowsPointOneWay,
   'a relative import names a file that is there, with .js': importsExist,
   'nobody in core or stores comes in by the door of core': nobodyBehindTheDoorUsesIt,
-  'nothing but peers and node: is imported, in nest alone; stores may use node:': packagesArePeers,
+  'nothing but peers and node: is imported, in nest alone; stores may use node:, and their clients':
+    packagesArePeers,
   'no files import each other in a circle, types aside': noCycles,
   'nobody but the algorithms branches on their names': onlyAlgorithmsKnowAlgorithms,
   [`a file has at most ${LONGEST_FILE} lines`]: filesAreShort,
@@ -260,6 +269,7 @@ describe('the house', () => {
 
   it('has the peers that it should', () => {
     expect(PEERS).toEqual(['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs']);
+    expect(CLIENTS).toEqual(['ioredis', 'iovalkey', 'redis']);
   });
 
   it.each(Object.entries(RULES))('holds that %s', (_name, rule) => {
@@ -347,9 +357,13 @@ const cases: readonly [rule: Rule, files: Readonly<Record<string, string>>, said
       'core/a.ts': `import 'rxjs'; import type { x } from 'node:fs';`,
       'http/a.ts': `import { HttpException } from '@nestjs/common'; import 'node:net';`,
       'stores/memory/a.ts': `import 'node:crypto'; import 'ioredis';`,
+      'stores/redis/a.ts': `import 'redis';`,
+      'stores/redis/clients/a.ts': `import('ioredis'); import('iovalkey'); import 'redis';
+        import 'rxjs';`,
       'testing/a.ts': `import '@nestjs/testing';`,
       'nest/a.ts': `import '@nestjs/common'; import 'rxjs'; import 'node:cluster';
-        import 'express'; import type { F } from 'fastify'; import 'rxjs/operators'; import 'fs';`,
+        import 'express'; import type { F } from 'fastify'; import 'rxjs/operators'; import 'fs';
+        import 'ioredis';`,
       'index.ts': `export * from 'rxjs';`,
     },
     [
@@ -358,11 +372,14 @@ const cases: readonly [rule: Rule, files: Readonly<Record<string, string>>, said
       'http/a.ts → @nestjs/common',
       'http/a.ts → node:net',
       'stores/memory/a.ts → ioredis',
+      'stores/redis/a.ts → redis',
+      'stores/redis/clients/a.ts → rxjs',
       'testing/a.ts → @nestjs/testing',
       'nest/a.ts → express',
       'nest/a.ts → fastify',
       'nest/a.ts → rxjs/operators',
       'nest/a.ts → fs',
+      'nest/a.ts → ioredis',
       'index.ts → rxjs',
     ],
   ],
