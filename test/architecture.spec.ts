@@ -38,8 +38,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
   '.': { rooms: ['core', 'http', 'nest'], packages: [], node: false },
 };
 
-/** A door also hands out what the room behind it does not know. */
-const DOORS: Readonly<Record<string, readonly string[]>> = { 'core/index.ts': ['stores'] };
+/**
+ * A door also hands out what the room behind it does not know; and while Redis is away, its rules
+ * count in memory.
+ */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  'core/index.ts': ['stores'],
+  'stores/redis/degraded.ts': ['stores'],
+};
 
 /** Rooms whose files never come in by the door of core: they stand behind it. */
 const BEHIND_THE_DOOR = ['core', 'stores'];
