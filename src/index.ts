@@ -1,6 +1,7 @@
 /* The front door of `nestjs-doorman`. */
 export {
   type AlgorithmName,
+  type BreakerState,
   type CheckedRule,
   Clock,
   type Counter,
@@ -31,14 +32,16 @@ export {
   type Standing,
   type StoreEntry,
   type StoreErrorPolicy,
+  type StoreEvent,
   SynchronousStore,
   SystemClock,
 } from './core/index.js';
 export type { HeaderDialect, HeaderDialectName } from './http/headers/index.js';
 export type { RefusalBody } from './http/refusal-body.js';
+export type { UnavailableBody } from './http/unavailable-body.js';
 export type { DecisionEvent } from './nest/decision-events.js';
 export { RateLimit, SkipRateLimit } from './nest/decorators.js';
-export { RateLimitExceededException } from './nest/exceptions.js';
+export { RateLimitExceededException, RateLimitUnavailableException } from './nest/exceptions.js';
 export type {
   HeadersOption,
   RateLimitExtras,

@@ -47,7 +47,6 @@ function notBuilt(rule: Rule): string[] {
   return [
     ...(rule.count === 'all' ? [] : [`count=${rule.count}`]),
     ...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`]),
-    ...(rule.onStoreError === undefined ? [] : [`onStoreError=${rule.onStoreError}`]),
     ...(rule.waitMillis === 0 ? [] : ['wait']),
   ];
 }

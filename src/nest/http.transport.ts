@@ -53,7 +53,8 @@ export class HttpTransport {
   /**
    * Whether the request may go on: true at once or by a promise.
    *
-   * @throws RateLimitExceededException, or rejects with it, when it may not
+   * @throws RateLimitExceededException or RateLimitUnavailableException, or rejects with it, when
+   * it may not
    */
   admit(context: ExecutionContext): MaybePromise<boolean> {
     // Not switchToHttp(), which makes an object and three closures.
@@ -88,10 +89,13 @@ export class HttpTransport {
     });
   }
 
-  /** Headers on every answer; the exception on a refusal. */
+  /**
+   * Headers on every answer; the exception on a refusal. Without the store there are none that tell
+   * the limit: what is left of it is not known, and a share of this process is not the policy.
+   */
   private tell(decision: Decision, platform: HttpPlatform, response: HttpResponse): boolean {
     if (decision.limit === Number.POSITIVE_INFINITY) return true;
-    for (const dialect of this.settings.dialects) {
+    for (const dialect of decision.degraded ? [] : this.settings.dialects) {
       const headers = dialect(decision);
       for (const name in headers) platform.setHeader(response, name, headers[name]!);
     }

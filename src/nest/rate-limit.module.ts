@@ -12,7 +12,6 @@ import {
   type Type,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, ModulesContainer } from '@nestjs/core';
-import { BUILT_IN_DIMENSIONS } from '../core/dimension.js';
 import { Faults } from '../core/fault.js';
 import {
   Clock,
@@ -22,7 +21,6 @@ import {
   RuleBook,
   SystemClock,
 } from '../core/index.js';
-import type { Surroundings } from '../core/rule-availability.js';
 import type { CheckedOptions } from '../core/rule-types.js';
 import { createBook } from './book-provider.js';
 import { HandlerCatalog } from './handler-catalog.js';
@@ -31,8 +29,8 @@ import type { RateLimitExtras, RateLimitOptions, RateLimitOptionsFactory } from 
 import { RateLimitGuard, RateLimitGuardParts } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
 import { RequestIdentity } from './request-identity.js';
-import { readSettings, type Settings } from './settings.js';
-import { checkAtStart, type StartupParts, tellAtStart } from './startup.js';
+import { readSettings, type Settings, surroundingsOf } from './settings.js';
+import { checkAtStart, type StartupParts, tellAtStart, tellStoreEvents } from './startup.js';
 import { FAULTS, OPTIONS, SETTINGS } from './tokens.js';
 import { Warnings } from './warnings.js';
 
@@ -67,10 +65,6 @@ function guardProviders(guard: RateLimitExtras['guard']): Provider[] {
     { provide: RateLimitGuard, useClass: guard || RateLimitGuard },
     ...(guard === false ? [] : [{ provide: APP_GUARD, useExisting: RateLimitGuard }]),
   ];
-}
-
-function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
-  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS };
 }
 
 const providers: Provider[] = [
@@ -165,6 +159,7 @@ export class RateLimitModule
 {
   private readonly parts: StartupParts;
   private started = false;
+  private stopTelling: (() => void) | undefined;
 
   constructor(
     @Inject(SETTINGS) settings: Settings,
@@ -208,6 +203,8 @@ export class RateLimitModule
 
   async onApplicationShutdown(): Promise<void> {
     this.service.close?.();
+    // First: a store that is closed on purpose has not failed.
+    this.stopTelling?.();
     await this.parts.store.close();
   }
 
@@ -216,5 +213,6 @@ export class RateLimitModule
     this.started = true;
     checkAtStart(this.parts, RateLimitModule);
     tellAtStart(this.parts);
+    this.stopTelling = tellStoreEvents(this.parts);
   }
 }

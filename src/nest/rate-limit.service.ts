@@ -11,6 +11,7 @@ import { addressKey } from '../http/address.js';
 import { type DecisionEvent, DecisionEvents } from './decision-events.js';
 import { InlinePolicies } from './inline-policies.js';
 import type { CheckOptions, ServiceParts } from './service-options.js';
+import { StoreFallback } from './store-fallback.js';
 
 /**
  * Decides by hand what the guard decides for requests: by the same rules, from the same counters.
@@ -19,10 +20,12 @@ export class RateLimitService {
   private readonly clock: Clock;
   private readonly events = new DecisionEvents();
   private readonly inline: InlinePolicies;
+  private readonly store: StoreFallback;
 
   constructor(private readonly parts: ServiceParts) {
     this.clock = SteadyClock.over(parts.clock);
     this.inline = new InlinePolicies(parts.book, parts.catalog, parts.surroundings);
+    this.store = new StoreFallback(parts.store, this.clock, parts.warnings);
   }
 
   /** Every decision of this module. */
@@ -110,6 +113,7 @@ export class RateLimitService {
   /** Called by the module when the application shuts down. */
   close(): void {
     this.events.close();
+    this.store.close();
   }
 
   private run(
@@ -141,9 +145,8 @@ export class RateLimitService {
     // Where nobody started the application, its faults were not told yet.
     this.parts.faults.throwIfAny();
     if (counters.length === 0) return UNLIMITED;
-    const answer = this.parts.store.decide([{ counters, cost, mode }], this.clock.nowMillis());
-    return andThen(answer, ([outcome]) => {
-      const { decision } = outcome!;
+    const answer = this.store.decide({ counters, cost, mode }, this.clock.nowMillis());
+    return andThen(answer, (decision) => {
       if (mode === 'take' && this.events.observed) {
         const { userId, address, api } = asker;
         this.events.emit({ decision, userId, address, api, cost });

@@ -1,6 +1,7 @@
+import { BUILT_IN_DIMENSIONS } from '../core/dimension.js';
 import { type Faults, nearest, show } from '../core/fault.js';
 import { RateLimitStore } from '../core/index.js';
-import { DEFAULT_MAX_LOG_LIMIT } from '../core/rule-availability.js';
+import { DEFAULT_MAX_LOG_LIMIT, type Surroundings } from '../core/rule-availability.js';
 import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import type { RateLimitOptions } from './options.js';
 
@@ -14,6 +15,11 @@ export interface Settings
   readonly dialects: readonly HeaderDialect[];
   readonly ipv6Prefix: number;
   readonly maxLogLimit: number;
+}
+
+/** What the rules may ask for. */
+export function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
+  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS };
 }
 
 type Check = (value: unknown) => boolean;

@@ -63,6 +63,20 @@ export function tellAtStart({ settings, book, store, catalog, warnings }: Startu
   }
 }
 
+/**
+ * Tells what happens to the store: a line when it fails and a line when it is back, however many
+ * requests meet that; and what it warns of.
+ *
+ * @returns what stops it
+ */
+export function tellStoreEvents({ store, warnings }: StartupParts): () => void {
+  return store.onEvent((event) => {
+    if (event.type === 'failed') warnings.storeFailed(store.name, event.error);
+    if (event.type === 'recovered') warnings.storeRecovered(store.name);
+    if (event.type === 'warning') warnings.warn(event.message);
+  });
+}
+
 /** Once: more keys are at their limit at the same time than the store has room for. */
 function warnOfEvictions(store: RateLimitStore, warnings: Warnings): void {
   if (!(store instanceof MemoryStore)) return;

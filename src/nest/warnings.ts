@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** What is told once, however often it happens. */
+/** What is told to whoever runs the application; most of it once, however often it happens. */
 export class Warnings {
   private readonly logger = new Logger('RateLimit');
   private readonly told = new Set<string>();
@@ -10,6 +10,23 @@ export class Warnings {
     if (this.told.has(topic)) return;
     this.told.add(topic);
     this.logger.warn(text);
+  }
+
+  /** Logs `text` each time: for what the caller tells once. */
+  warn(text: string): void {
+    this.logger.warn(text);
+  }
+
+  /** The store cannot be asked: told once a failure, by whoever notices it. */
+  storeFailed(name: string, error: unknown): void {
+    const said = error instanceof Error ? error.message : String(error);
+    this.logger.warn(
+      `The ${name} store failed, and each rule does as its onStoreError says: ${said}`,
+    );
+  }
+
+  storeRecovered(name: string): void {
+    this.logger.log(`The ${name} store decides again`);
   }
 
   log(text: string): void {

@@ -1132,17 +1132,6 @@ describe.each(ADAPTERS)('what can be replaced on %s', (adapter) => {
     app.clock.advance(5000);
     expect(await statuses(app, 1, '/plain', ALICE)).toEqual([200]);
   });
-
-  it('answers 500, and lets nobody in, where the store fails', async () => {
-    class BrokenStore extends SlowStore {
-      override async decide(): Promise<never> {
-        throw new Error('gone');
-      }
-    }
-    const limits = byHeader(TWO, { store: new BrokenStore(new MemoryStore()) });
-    const app = await start(adapter, { limits, controllers });
-    expect(await statuses(app, 2, '/plain', ALICE)).toEqual([500, 500]);
-  });
 });
 
 describe.each(ADAPTERS)('the refusal on %s', (adapter) => {

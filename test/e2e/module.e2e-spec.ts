@@ -525,11 +525,6 @@ const RULE_FAULTS: [string, unknown, Omit<Expected, 'place'>][] = [
     { code: 'RULE_NOT_AVAILABLE', given: /wait=200ms/, problem: /not available/ },
   ],
   [
-    'onStoreError',
-    'fixed-window,2,10,onStoreError=deny',
-    { code: 'RULE_NOT_AVAILABLE', given: /onStoreError=deny/, problem: /not available/ },
-  ],
-  [
     'by=tenant',
     'fixed-window,2,10,by=tenant',
     { code: 'RULE_DIMENSION', given: /by=tenant/, problem: /unknown dimension "tenant"/ },
