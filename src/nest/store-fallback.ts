@@ -22,8 +22,8 @@ const QUIET_MILLIS = 1000;
  * count in this process against the whole limit: how many processes share it is not known here.
  */
 export class StoreFallback {
-  private limiter: DegradedLimiter | undefined;
   private readonly local = new MemoryStore({ maxKeys: 100_000 });
+  private readonly limiter = new DegradedLimiter(this.local, () => 1);
   private failing = false;
   private failedAt = 0;
 
@@ -73,7 +73,6 @@ export class StoreFallback {
       this.failing = true;
       this.warnings.storeFailed(this.store.name, error);
     }
-    this.limiter ??= new DegradedLimiter(this.local, () => 1);
     return this.limiter.decide(entry, now, RETRY_AFTER_MILLIS);
   }
 }

@@ -9,9 +9,14 @@ import { ALGORITHMS } from '../laws/support.js';
 const T0 = 1_700_000_040_000; // the begin of a minute
 const RETRY = 700;
 
-const entryOf = (policy: string, parts: Partial<StoreEntry> & { values?: string[] } = {}) => {
+/** Read once each, as an application does: a policy has the same plans all its life. */
+const policies = new Map<string, Policy>();
+
+const entryOf = (text: string, parts: Partial<StoreEntry> & { values?: string[] } = {}) => {
   const { values = ['alice', '/'], ...rest } = parts;
-  const plans = planCounters({ policy: Policy.of(policy), place: 'default', label: 'default' });
+  const policy = policies.get(text) ?? Policy.of(text);
+  policies.set(text, policy);
+  const plans = planCounters({ policy, place: 'default', label: 'default' });
   const counters: Counter[] = plans.map((plan) => ({ plan, values }));
   return { counters, cost: 1, mode: 'take', ...rest } satisfies StoreEntry;
 };

@@ -139,6 +139,22 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('open');
   });
 
+  it('needs 20 outcomes again to know of a half, once it has closed', () => {
+    const { breaker, send, fail, succeed } = create();
+    succeed(20);
+    fail(5);
+    breaker.succeeded(send(T0 + 1000));
+    for (let i = 0; i < 9; i++) {
+      fail(1, T0 + 1001);
+      succeed(1, T0 + 1001);
+    }
+    fail(1, T0 + 1001); // 10 of 19
+    expect(breaker.state).toBe('closed');
+    succeed(1, T0 + 1001);
+    fail(1, T0 + 1001);
+    expect(breaker.state).toBe('open');
+  });
+
   it('opens for another second at the failure of the probe, from then on', () => {
     const { breaker, told, send } = createOpen();
     breaker.failed(send(T0 + 1000), T0 + 1100);

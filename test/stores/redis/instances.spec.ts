@@ -158,6 +158,7 @@ describeWithRedis('instances that count each other in Redis', () => {
     expect(jest.getTimerCount()).toBe(0);
     await leaves.beat();
     leaves.start();
+    expect(jest.getTimerCount()).toBe(0);
     await stays.beat();
     expect(stays.count).toBe(1);
   });
