@@ -1,14 +1,8 @@
 import type { Cells, View } from './algorithms/index.js';
 import type { Clock } from './clock.js';
 import type { CounterPlan } from './counter-plan.js';
-import {
-  askRule,
-  assertCost,
-  type Decision,
-  decisionOf,
-  joinDecisions,
-  ruleDecisionOf,
-} from './decision.js';
+import { assertCost, type Decision } from './decision.js';
+import { decideTogether } from './joint-decision.js';
 import { type MaybePromise, type RateLimitStore, SynchronousStore } from './store.js';
 
 /** A limiter for one key, in this process. Made by `LimiterFactory.create`. */
@@ -45,17 +39,7 @@ export class Limiter {
 
   private decide(cost: number, take: boolean): Decision {
     assertCost(cost);
-    const { plans, view } = this;
-    const now = this.clock.nowMillis();
-    if (plans.length === 1) {
-      const wait = askRule(plans[0]!, this.cells[0]!, 0, now, cost, take, view);
-      return decisionOf(plans[0]!, wait, view);
-    }
-    const ask = (plan: CounterPlan, i: number, taking: boolean) =>
-      askRule(plan, this.cells[i]!, 0, now, cost, taking, view);
-    const taking = take && plans.every((plan, i) => ask(plan, i, false) === 0);
-    const rules = plans.map((plan, i) => ruleDecisionOf(plan, ask(plan, i, taking), view));
-    return joinDecisions(rules);
+    return decideTogether(this.plans, this.cells, this.clock.nowMillis(), cost, take, this.view);
   }
 }
 

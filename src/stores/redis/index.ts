@@ -1,10 +1,13 @@
+/* The door of `nestjs-doorman/redis`. */
 export type {
   RedisAddress,
   RedisClient,
-  RedisConnectionOptions,
   RedisLogin,
   RedisNodes,
   RedisSentinels,
   RedisTarget,
   RedisUrl,
 } from './clients/connect.js';
+export type { InstancesOption } from './instances.js';
+export type { RedisStoreOptions } from './options.js';
+export { RedisStore } from './redis.store.js';

@@ -1,0 +1,161 @@
+/*
+ * What is asked in one tick goes out together: at once when nothing is under way, else at the end of
+ * the tick, when all that came in with it has asked. A lane is one place that a call may meet: a
+ * server, or a slot of a cluster.
+ *
+ *   asks ──► pending ──(end of tick)──► batches of ≤ 64 entries ──► EVALSHA ──► decisions
+ */
+import { performance } from 'node:perf_hooks';
+import { Batch, type OnRefusal } from './batch.js';
+import type { RedisConnection } from './clients/connection.js';
+import type { Request } from './request.js';
+import { callScript, startsWith } from './script-call.js';
+import type { ServerClock } from './server-clock.js';
+
+export interface LaneParts {
+  readonly connection: RedisConnection;
+  readonly clock: ServerClock;
+  /** From the asking to the answer. */
+  readonly timeoutMillis: number;
+  readonly onRefusal: OnRefusal;
+  /** Told of every call's end, once. */
+  readonly onOutcome: (first: Request, error: Error | undefined) => void;
+}
+
+export class Lane {
+  private pending: Request[] = [];
+  /** In the order in which they were sent. */
+  private readonly underWay = new Set<Batch>();
+
+  constructor(private readonly parts: LaneParts) {}
+
+  /** Calls back when the request was answered, or could not be in time. */
+  ask(request: Request): void {
+    if (this.pending.push(request) > 1) return;
+    if (this.underWay.size === 0) process.nextTick(this.flush);
+    else setImmediate(this.flush);
+  }
+
+  private readonly flush = (): void => {
+    const asked = this.pending;
+    this.pending = [];
+    let batch: Batch | undefined;
+    let first: Request | undefined;
+    for (const request of asked) {
+      const together =
+        first && request.ticket.kind === 'send' && request.nowMillis === first.nowMillis;
+      if (!(batch && together && batch.add(request))) {
+        if (batch) this.send(batch, first!);
+        batch = new Batch();
+        batch.add(request);
+        first = request;
+      }
+      if (request.ticket.kind === 'probe') first = undefined;
+    }
+    if (batch) this.send(batch, batch.entries[0]!.request);
+  };
+
+  private send(batch: Batch, { arrivedAt, nowMillis }: Request): void {
+    const { timeoutMillis } = this.parts;
+    const onRefusal: OnRefusal = (request, ...known) => {
+      if (!this.askedAfter(batch, request)) this.parts.onRefusal(request, ...known);
+    };
+    const parts = { ...this.parts, onRefusal };
+    const call = new Call(batch, arrivedAt + timeoutMillis, nowMillis, parts);
+    this.underWay.add(batch);
+    void call.run().then((again) => {
+      this.underWay.delete(batch);
+      for (const request of again) this.send(only(request), request);
+    });
+  }
+
+  /** Whether anything was asked of its counters after that batch. */
+  private askedAfter(batch: Batch, { counters }: Request): boolean {
+    let later = false;
+    for (const other of this.underWay) {
+      if (later && other.meets(counters)) return true;
+      if (other === batch) later = true;
+    }
+    return this.pending.some((request) =>
+      request.counters.some(({ key }) => counters.some((counter) => counter.key === key)),
+    );
+  }
+}
+
+function only(request: Request): Batch {
+  const batch = new Batch();
+  batch.add(request);
+  return batch;
+}
+
+/** Redis did not answer in time. */
+export class TimeoutError extends Error {}
+
+/** Its keys are on their way to another node, some here and some there: ask for one at a time. */
+export class SplitError extends Error {}
+
+/** One batch under way. */
+class Call {
+  private over = false;
+
+  constructor(
+    private readonly batch: Batch,
+    private readonly endsAt: number,
+    private readonly nowMillis: number | undefined,
+    private readonly parts: LaneParts,
+  ) {}
+
+  /** Never rejects. Answers the requests that have to go out again, each alone. */
+  async run(): Promise<readonly Request[]> {
+    const timer = setTimeout(() => this.checkTime(), Math.max(0, this.endsAt - performance.now()));
+    try {
+      const reply = await this.replyInTime();
+      if (!this.over) this.finish(undefined, () => this.batch.settle(reply, this.parts.onRefusal));
+    } catch (error) {
+      if (!this.over && startsWith(error, 'TRYAGAIN')) return this.split();
+      if (!this.over) this.fail(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      clearTimeout(timer);
+    }
+    return [];
+  }
+
+  /** A clock that was set forward makes the script believe it is late: then it knows better, once. */
+  private async replyInTime(): Promise<readonly number[]> {
+    for (let tries = 0; ; tries++) {
+      const { connection, clock } = this.parts;
+      const reply = await callScript(connection, this.batch, this.nowMillis, clock.at(this.endsAt));
+      clock.sample(reply[0]!, performance.now());
+      if (reply.length > 1) return reply;
+      if (tries === 1 || this.over) throw new TimeoutError('Redis ran the script too late');
+    }
+  }
+
+  /** A reply may lie unread behind what kept this process busy: it gets one turn of I/O more. */
+  private checkTime(): void {
+    setImmediate(() => {
+      if (!this.over) this.fail(new TimeoutError('Redis did not answer in time'));
+    });
+  }
+
+  private fail(error: Error): void {
+    this.finish(error, () => this.batch.failed(error));
+  }
+
+  private finish(error: Error | undefined, tell: () => void): void {
+    this.over = true;
+    this.parts.onOutcome(this.batch.entries[0]!.request, error);
+    tell();
+  }
+
+  /** A command on one key is never asked to try again. */
+  private split(): readonly Request[] {
+    this.over = true;
+    const again: Request[] = [];
+    for (const request of this.batch.entries.flatMap(({ all }) => all)) {
+      if (request.counters.length === 1) again.push(request);
+      else request.failed(new SplitError('The counters are on their way to another node'));
+    }
+    return again;
+  }
+}

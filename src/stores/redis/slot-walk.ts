@@ -1,0 +1,100 @@
+/*
+ * Joined counters that no call can meet together: they are in several slots of a cluster, or on their
+ * way between two nodes. They are asked one after another, in the fixed order of their keys, so that
+ * two who ask for the same cannot each hold what the other needs; the first refusal stops, and what
+ * was taken is given back. Meanwhile another may be refused for it; one too many is never let in.
+ */
+import { blockedDecision, type Decision, joinDecisions, rulesOf } from '../../core/decision.js';
+import type { RemoteCounter } from './remote-counter.js';
+import { type Action, type Answer, GIVE, PEEK, TAKE } from './request.js';
+
+export type Ask = (
+  action: Action,
+  counters: readonly RemoteCounter[],
+  count: number,
+  time?: number,
+) => Promise<Answer>;
+
+type Group = readonly RemoteCounter[];
+
+/** Counters by slot, in the order of their keys. */
+export function groupsOf(counters: readonly RemoteCounter[]): Group[] {
+  const groups = new Map<number, RemoteCounter[]>();
+  for (const counter of counters) {
+    const group = groups.get(counter.slot);
+    if (group) group.push(counter);
+    else groups.set(counter.slot, [counter]);
+  }
+  return inOrder([...groups.values()]);
+}
+
+export function inOrder(groups: readonly Group[]): Group[] {
+  const first = (group: Group) => group.map(({ key }) => key).sort()[0]!;
+  return [...groups].sort((a, b) => (first(a) < first(b) ? -1 : 1));
+}
+
+/**
+ * Takes from all groups or from none.
+ *
+ * @throws what `ask` throws; what was taken before is given back then too
+ */
+export async function walk(
+  groups: readonly Group[],
+  all: readonly RemoteCounter[],
+  take: boolean,
+  cost: number,
+  ask: Ask,
+): Promise<Answer> {
+  const answers = new Map<Group, Answer>();
+  if (take) await takeInTurn(groups, cost, ask, answers);
+  const untold = groups.filter((group) => !answers.has(group));
+  await Promise.all(untold.map(async (group) => answers.set(group, await ask(PEEK, group, cost))));
+  return joined(groups, all, answers);
+}
+
+/** Leaves in `answers` those of all groups, or of the one that refused. */
+async function takeInTurn(
+  groups: readonly Group[],
+  cost: number,
+  ask: Ask,
+  answers: Map<Group, Answer>,
+): Promise<void> {
+  for (const group of groups) {
+    let answer: Answer | undefined;
+    try {
+      answer = await ask(TAKE, group, cost);
+    } finally {
+      if (!answer?.decision?.allowed) await giveBack(answers, cost, ask);
+    }
+    if (!answer.decision!.allowed) answers.clear();
+    answers.set(group, answer);
+    if (!answer.decision!.allowed) return;
+  }
+}
+
+/** One that is lost on the way stays spent: that errs on the safe side. */
+async function giveBack(taken: ReadonlyMap<Group, Answer>, cost: number, ask: Ask): Promise<void> {
+  const all = [...taken].map(([group, { takenAtMillis }]) => ask(GIVE, group, cost, takenAtMillis));
+  await Promise.allSettled(all);
+}
+
+function joined(
+  groups: readonly Group[],
+  all: readonly RemoteCounter[],
+  answers: ReadonlyMap<Group, Answer>,
+): Answer {
+  const rules = new Map(
+    groups.flatMap((group) => {
+      const decided = rulesOf(answers.get(group)!.decision!);
+      return group.map((counter, i) => [counter, decided[i]!] as const);
+    }),
+  );
+  let decision: Decision = joinDecisions(all.map((counter) => rules.get(counter)!));
+  let takenAtMillis = 0;
+  for (const answer of answers.values()) {
+    takenAtMillis = Math.max(takenAtMillis, answer.takenAtMillis);
+    const { reason, retryAfterMillis } = answer.decision!;
+    if (reason === 'blocked') decision = blockedDecision(decision, retryAfterMillis);
+  }
+  return { decision, number: 0, takenAtMillis };
+}
