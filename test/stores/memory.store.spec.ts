@@ -564,6 +564,15 @@ describe('a limit that changes', () => {
     });
   });
 
+  it('waits from then on for what was cut, as the hint says', () => {
+    const { decide } = open();
+    const faster = 'token-bucket,12,12,burst=4';
+    decide(take('token-bucket,1,12,burst=4', 4), T0);
+    expect(decide(take(faster), T0)).toMatchObject({ allowed: false, retryAfterMillis: 1000 });
+    expect(decide(take(faster), T0 + 999).retryAfterMillis).toBe(1);
+    expect(decide(take(faster), T0 + 1000).allowed).toBe(true);
+  });
+
   it('keeps the times of a log, whose ring is resized', () => {
     const { decide, left } = open();
     const [small, large, tiny] = [3, 5, 2].map((limit) => `sliding-window,${limit},10`);

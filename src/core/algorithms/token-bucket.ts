@@ -84,11 +84,17 @@ class TokenBucket implements Algorithm {
 
   resize(): void {}
 
-  /** What is missing to full, in units; a moment absurdly far ahead is cut to one filling time. */
+  /**
+   * What is missing to full, in units. A moment absurdly far ahead is cut to one filling time, for
+   * good: else it would be cut again at every look, and the wait that was told never pass.
+   */
   private debt(cells: Cells, at: number, now: number): number {
     const ahead = cells[at + FULL_AT]! - now;
     if (ahead <= 0) return 0;
-    if (ahead > 2 * this.fillMillis) return this.full;
+    if (ahead > 2 * this.fillMillis) {
+      this.write(cells, at, now, this.full);
+      return this.full;
+    }
     const rest = cells[at + REST]!;
     if (rest === 0) return ahead * this.unitsPerMilli;
     const { unitsPerMilli } = this;
