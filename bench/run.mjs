@@ -1,5 +1,5 @@
 /*
- * npm run bench [-- memory] [-- guard]: measures the built product and its peers side by side,
+ * npm run bench [-- memory] [-- guard] [-- redis]: measures the built product and its peers side by side,
  * prints one table with the goals, and keeps it in bench/results.json.
  *
  * --scale=0.01 does a hundredth of the work, to try the benchmark itself: nothing is stored then.
@@ -17,6 +17,7 @@ import { textTable } from './lib/table.mjs';
 const PARTS = {
   memory: ['hot-key', 'zipf', 'million', 'stops', 'ten-million', 'flood', 'sliding-log'],
   guard: ['fastify', 'express'],
+  redis: ['throughput', 'memory'],
 };
 
 const { values, positionals } = parseArgs({
@@ -27,7 +28,7 @@ const scale = Number(values.scale);
 const parts = positionals.length > 0 ? positionals : Object.keys(PARTS);
 const unknown = parts.filter((part) => !Object.hasOwn(PARTS, part));
 if (unknown.length > 0 || !(scale > 0)) {
-  console.error('usage: npm run bench -- [memory] [guard] [--scale=1] [--suite=NAME]');
+  console.error('usage: npm run bench -- [memory] [guard] [redis] [--scale=1] [--suite=NAME]');
   process.exit(2);
 }
 

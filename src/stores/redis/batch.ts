@@ -17,9 +17,10 @@ export const MOST_ENTRIES = 64;
 const UNREADABLE = -1;
 const BLOCKED = -2;
 
+/** One request, or several that are alike: then `more` has the others, in their order. */
 interface Entry {
   readonly request: Request;
-  readonly all: Request[];
+  more: Request[] | undefined;
 }
 
 interface KeyUse {
@@ -46,11 +47,12 @@ export class Batch {
     const { counters } = request;
     const earlier = this.uses.get(counters[0]!.key)?.last;
     if (earlier && this.joins(request, earlier)) {
-      earlier.all.push(request);
+      if (earlier.more) earlier.more.push(request);
+      else earlier.more = [request];
       return true;
     }
     if (this.entries.length >= MOST_ENTRIES || !this.fits(request)) return false;
-    const entry: Entry = { request, all: [request] };
+    const entry: Entry = { request, more: undefined };
     this.entries.push(entry);
     for (const counter of counters) this.use(counter, entry);
     if (request.action !== TAKE || request.count === 0 || counters.length > 1) this.uniform = false;
@@ -74,19 +76,19 @@ export class Batch {
   argumentsTo(args: string[]): void {
     if (this.uniform) {
       args.push(...this.first!.numbers);
-      for (const { request, all } of this.entries) {
-        args.push(String(request.count), String(all.length));
-      }
+      if (this.entries.every(({ request, more }) => request.count === 1 && !more)) return;
+      for (const entry of this.entries) args.push(String(entry.request.count), `${times(entry)}`);
       return;
     }
     const rules = [...new Set([...this.uses.values()].map(({ of }) => of))];
     args.push(String(rules.length));
     for (const { codec, numbers } of rules) args.push(String(codec.number), ...numbers);
     for (const { of } of this.uses.values()) args.push(String(rules.indexOf(of) + 1));
-    for (const { request, all } of this.entries) {
+    for (const entry of this.entries) {
+      const { request } = entry;
       args.push(String(request.counters.length));
       for (const { key } of request.counters) args.push(String(this.uses.get(key)!.number));
-      const number = request.action === TAKE ? all.length : request.time;
+      const number = request.action === TAKE ? times(entry) : request.time;
       args.push(String(request.action), String(request.count), String(number));
     }
   }
@@ -94,17 +96,18 @@ export class Batch {
   /** Tells all requests what the script replied. */
   settle(reply: readonly number[], onRefusal: OnRefusal): void {
     let at = 1;
-    for (const { request, all } of this.entries) {
+    for (const entry of this.entries) {
+      const { request } = entry;
       const status = reply[at++]!;
       if (status === UNREADABLE) {
-        for (const one of all) one.failed(new UnreadableError(one.counters));
-      } else if (request.action !== TAKE && request.action !== PEEK) {
+        for (const one of all(entry)) one.failed(new UnreadableError(one.counters));
+      } else if (request.action > PEEK) {
         const takenAtMillis = request.nowMillis ?? reply[0]!;
-        for (const one of all) one.done({ decision: undefined, number: status, takenAtMillis });
+        request.done({ decision: undefined, number: status, takenAtMillis });
       } else {
         const blockedMillis = status === BLOCKED ? reply[at++]! : 0;
         const admitted = blockedMillis > 0 ? 0 : status;
-        at = decideAll(all, reply, at, admitted, blockedMillis, (...known) => {
+        at = decideAll(entry, reply, at, admitted, blockedMillis, (...known) => {
           const last = request.counters.every(
             ({ key }) => this.uses.get(key)!.last.request === request,
           );
@@ -114,13 +117,17 @@ export class Batch {
     }
   }
 
+  get requests(): Request[] {
+    return this.entries.flatMap(all);
+  }
+
   /** Whether one of these counters is met. */
   meets(counters: readonly RemoteCounter[]): boolean {
     return counters.some(({ key }) => this.uses.has(key));
   }
 
   failed(error: Error): void {
-    for (const { all } of this.entries) for (const request of all) request.failed(error);
+    for (const request of this.requests) request.failed(error);
   }
 
   private joins(request: Request, { request: other }: Entry): boolean {
@@ -163,16 +170,24 @@ const view: View = { remaining: 0, resetAfter: 0, moreAfter: 0 };
 /** Cells of the counters of one entry; grown as needed. */
 const scratch: Cells[] = [];
 
+function times({ more }: Entry): number {
+  return 1 + (more?.length ?? 0);
+}
+
+function all({ request, more }: Entry): Request[] {
+  return more ? [request, ...more] : [request];
+}
+
 /** The decisions of one entry, from its numbers in the reply; answers where those end. */
 function decideAll(
-  all: readonly Request[],
+  { request, more }: Entry,
   reply: readonly number[],
   from: number,
   admitted: number,
   blockedMillis: number,
   onRefusal: OnRefusal,
 ): number {
-  const { counters, count: cost, action, nowMillis } = all[0]!;
+  const { counters, count: cost, action, nowMillis } = request;
   const now = nowMillis ?? reply[0]!;
   let at = from;
   for (let i = 0; i < counters.length; i++) {
@@ -184,7 +199,7 @@ function decideAll(
   const plans = counters.map(({ of }) => of.plan);
   const decide = (take: boolean) => decideTogether(plans, scratch, now, cost, take, view);
   let refusal: Decision | undefined;
-  for (let i = 0; i < all.length; i++) {
+  for (let i = 0, n = times({ request, more }); i < n; i++) {
     let decision = refusal;
     if (!decision) {
       decision = decide(action === TAKE && i < admitted);
@@ -192,9 +207,9 @@ function decideAll(
       // Nothing changes any more: the others are refused alike.
       if (i >= admitted) refusal = decision;
     }
-    all[i]!.done({ decision, number: 0, takenAtMillis: now });
+    (i === 0 ? request : more![i - 1]!).done({ decision, number: 0, takenAtMillis: now });
   }
   const quota = refusal?.reason === 'quota' && action === TAKE;
-  if (quota) onRefusal(all[0]!, scratch, now);
+  if (quota) onRefusal(request, scratch, now);
   return at;
 }

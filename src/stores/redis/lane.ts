@@ -152,7 +152,7 @@ class Call {
   private split(): readonly Request[] {
     this.over = true;
     const again: Request[] = [];
-    for (const request of this.batch.entries.flatMap(({ all }) => all)) {
+    for (const request of this.batch.requests) {
       if (request.counters.length === 1) again.push(request);
       else request.failed(new SplitError('The counters are on their way to another node'));
     }

@@ -10,7 +10,8 @@ export interface RemotePlan {
   readonly codec: CounterCodec;
   /** The rule's numbers, as the scripts read them. */
   readonly numbers: readonly string[];
-  readonly digest: string;
+  /** What stands behind the values in a key. */
+  readonly end: string;
 }
 
 export interface RemoteCounter {
@@ -23,17 +24,20 @@ export interface RemoteCounter {
 /** Gives counters their keys; what it knows of a plan is noted on the plan. */
 export class RemoteCounters {
   private readonly idOfDigest = new Map<string, string>();
+  /** What stands before the values. */
+  private readonly start: string;
 
   constructor(
-    private readonly prefix: string,
+    prefix: string,
     private readonly cluster: () => boolean,
-  ) {}
+  ) {
+    this.start = `${prefix}:{`;
+  }
 
   of({ plan, values }: Counter): RemoteCounter {
     const { note } = plan;
     const of = note.owner === this ? (note.content as RemotePlan) : this.settle(plan);
-    const tag = valuesText(values);
-    const key = `${this.prefix}:{${tag}}${of.digest}`;
+    const key = this.start + valuesText(values) + of.end;
     return { key, of, slot: this.cluster() ? slotOf(key) : 0 };
   }
 
@@ -49,7 +53,7 @@ export class RemoteCounters {
     this.idOfDigest.set(digest, plan.id);
     const codec = codecOf(plan.rule, plan.algorithm);
     const numbers = ruleNumbers(plan.rule, plan.algorithm);
-    const of = { plan: { ...plan, algorithm: codec.algorithm }, codec, numbers, digest };
+    const of = { plan: { ...plan, algorithm: codec.algorithm }, codec, numbers, end: `}${digest}` };
     plan.note.owner = this;
     plan.note.content = of;
     return of;

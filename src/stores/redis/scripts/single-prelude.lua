@@ -5,7 +5,7 @@
 -- KEYS        the counters, each once
 -- ARGV[1, 2]  the time and the deadline, as in prelude.lua
 -- ARGV[3..8]  limit, window, pace, unit, full, fill of the rule
--- then per key: cost, n: n requests of that cost, one after another
+-- then per key: cost, n: n requests of that cost, one after another; or nothing, for 1 and 1 each
 -- reply       the server's time, then per key: how many were admitted (-1: unreadable; -2: blocked,
 --             and for how long), and the numbers before
 --
@@ -22,6 +22,7 @@ if ARGV[1] ~= '' then
   now, longer = ARGV[1] + 0, 3600000
 end
 local limit, window = ARGV[3] + 0, ARGV[4] + 0
+local alike = #ARGV == 8
 local values = call('MGET', unpack(KEYS))
 local out, o = { server_now }, 1
 

@@ -25,8 +25,8 @@ for i = 1, #KEYS do
       current, previous = 0, 0
     end
 
-    local cost = ARGV[2 * i + 7] + 0
-    local admitted, n = 0, ARGV[2 * i + 8] + 0
+    local cost = alike and 1 or ARGV[2 * i + 7] + 0
+    local admitted, n = 0, alike and 1 or ARGV[2 * i + 8] + 0
     if till > now then
       out[o + 1], out[o + 2] = -2, till - now
       o = o + 2

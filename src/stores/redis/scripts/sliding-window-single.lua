@@ -14,7 +14,7 @@ local values = A.list and {} or call('MGET', unpack(KEYS))
 local out = { server_now }
 
 for i = 1, #KEYS do
-  local cost, n = tonumber(ARGV[2 * i + 7]), tonumber(ARGV[2 * i + 8])
+  local cost, n = tonumber(ARGV[2 * i + 7] or 1), tonumber(ARGV[2 * i + 8] or 1)
   local till, value = unblocked(values[i])
   s.key, s.unreadable, s.dirty = KEYS[i], false, false
   A.read(s, value)

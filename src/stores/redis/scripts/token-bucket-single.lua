@@ -28,8 +28,8 @@ for i = 1, #KEYS do
       end
     end
 
-    local units = ARGV[2 * i + 7] * unit
-    local admitted, n = 0, ARGV[2 * i + 8] + 0
+    local units = alike and unit or ARGV[2 * i + 7] * unit
+    local admitted, n = 0, alike and 1 or ARGV[2 * i + 8] + 0
     if till > now then
       out[o + 1], out[o + 2] = -2, till - now
       o = o + 2
