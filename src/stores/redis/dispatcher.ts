@@ -4,7 +4,7 @@ import type { Health } from './health.js';
 import { SplitError } from './lane.js';
 import { Link, type LinkParts } from './link.js';
 import type { RemoteCounter } from './remote-counter.js';
-import { type Answer, PEEK, type Request, TAKE } from './request.js';
+import { type Answer, type Request, TAKE } from './request.js';
 import { groupsOf, inOrder, walk } from './slot-walk.js';
 
 export interface DispatcherParts extends Omit<LinkParts, 'onOutcome'> {
@@ -13,19 +13,43 @@ export interface DispatcherParts extends Omit<LinkParts, 'onOutcome'> {
   readonly byClock: boolean;
 }
 
-/** What is to be decided. */
-export interface Question {
-  readonly counters: readonly RemoteCounter[];
-  /** Whether it takes if it fits. */
-  readonly takes: boolean;
-  readonly cost: number;
-  readonly nowMillis: number;
-  readonly arrivedAt: number;
-}
-
 type What = Pick<Request, 'action' | 'counters' | 'count' | 'time'>;
-type Done = (answer: Answer) => void;
-type Failed = (error: Error) => void;
+
+const alone = (counter: RemoteCounter) => [counter];
+
+/** A request on several counters, which may turn out to be in different places after all. */
+class Together implements Request {
+  readonly action;
+  readonly counters;
+  readonly count;
+  readonly time;
+  readonly clockMillis;
+  readonly nowMillis;
+  readonly arrivedAt;
+  ticket: Ticket | undefined;
+
+  constructor(
+    private readonly request: Request,
+    private readonly split: () => void,
+  ) {
+    this.action = request.action;
+    this.counters = request.counters;
+    this.count = request.count;
+    this.time = request.time;
+    this.clockMillis = request.clockMillis;
+    this.nowMillis = request.nowMillis;
+    this.arrivedAt = request.arrivedAt;
+  }
+
+  done(answer: Answer): void {
+    this.request.done(answer);
+  }
+
+  failed(error: Error): void {
+    if (error instanceof SplitError) this.split();
+    else this.request.failed(error);
+  }
+}
 
 /**
  * Sends questions on their way: past the breaker, to the place where their counters are, and from
@@ -40,7 +64,7 @@ export class Dispatcher {
     this.breaker = new Breaker((state) => health.tell({ type: 'breaker', state }));
     this.link = new Link({
       ...parts,
-      onOutcome: ({ ticket, clockMillis }, error) => this.noteOutcome(ticket, clockMillis, error),
+      onOutcome: ({ ticket, clockMillis }, error) => this.noteOutcome(ticket!, clockMillis, error),
     });
   }
 
@@ -58,15 +82,26 @@ export class Dispatcher {
     this.link.lastError = error;
   }
 
-  decide(question: Question, done: Done, failed: Failed): void {
-    if (this.link.usable || !this.link.whenBooted(() => this.send(question, done, failed))) {
-      this.send(question, done, failed);
-    }
+  /** Takes or peeks, wherever the counters are. */
+  decide(request: Request): void {
+    if (this.link.usable || !this.link.whenBooted(() => this.send(request))) this.send(request);
   }
 
+  /** Asks for one thing on counters that are in one place. */
   ask(what: What, nowMillis: number): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.pass(what, nowMillis, performance.now(), resolve, reject);
+      this.pass({
+        action: what.action,
+        counters: what.counters,
+        count: what.count,
+        time: what.time,
+        clockMillis: nowMillis,
+        nowMillis: this.parts.byClock ? nowMillis : undefined,
+        arrivedAt: performance.now(),
+        ticket: undefined,
+        done: resolve,
+        failed: reject,
+      });
     });
   }
 
@@ -74,60 +109,42 @@ export class Dispatcher {
     this.link.close();
   }
 
-  private send(question: Question, done: Done, failed: Failed): void {
-    const { counters, takes, cost, nowMillis, arrivedAt } = question;
-    const what = { action: takes ? TAKE : PEEK, counters, count: cost, time: 0 } as const;
-    if (counters.length === 1) {
-      this.pass(what, nowMillis, arrivedAt, done, failed);
-      return;
-    }
+  private send(request: Request): void {
+    const { counters } = request;
     const { slot } = counters[0]!;
-    if (counters.some((counter) => counter.slot !== slot)) {
-      this.walk(question, groupsOf(counters)).then(done, failed);
-      return;
-    }
-    this.pass(what, nowMillis, arrivedAt, done, (error) => {
-      if (!(error instanceof SplitError)) failed(error);
-      else this.walk(question, inOrder(counters.map((one) => [one]))).then(done, failed);
-    });
+    if (counters.length === 1) this.pass(request);
+    else if (counters.some((counter) => counter.slot !== slot)) {
+      this.walk(request, groupsOf(counters));
+    } else this.pass(new Together(request, () => this.walk(request, inOrder(counters.map(alone)))));
   }
 
-  private walk(
-    { counters, takes, cost, nowMillis }: Question,
-    groups: readonly (readonly RemoteCounter[])[],
-  ): Promise<Answer> {
-    return walk(groups, counters, takes, cost, (action, group, count, time = 0) =>
-      this.ask({ action, counters: group, count, time }, nowMillis),
+  private walk(request: Request, groups: readonly (readonly RemoteCounter[])[]): void {
+    const { counters, action, count, clockMillis } = request;
+    walk(groups, counters, action === TAKE, count, (one, group, cost, time = 0) =>
+      this.ask({ action: one, counters: group, count: cost, time }, clockMillis),
+    ).then(
+      (answer) => request.done(answer),
+      (error) => request.failed(error),
     );
   }
 
   /** Asks, if the breaker lets it. */
-  private pass(what: What, nowMillis: number, arrivedAt: number, done: Done, failed: Failed): void {
-    const ticket = this.breaker.admit(nowMillis);
+  private pass(request: Request): void {
+    const { clockMillis } = request;
+    const ticket = this.breaker.admit(clockMillis);
     if (!ticket) {
-      failed(new Error('Redis was out of reach a moment ago'));
+      request.failed(new Error('Redis was out of reach a moment ago'));
       return;
     }
     if (!this.link.usable) {
       void this.link.sync();
       const error = this.link.lastError ?? new Error('There is no connection to Redis');
-      this.noteOutcome(ticket, nowMillis, error);
-      failed(error);
+      this.noteOutcome(ticket, clockMillis, error);
+      request.failed(error);
       return;
     }
-    const { action, counters, count, time } = what;
-    this.link.ask({
-      action,
-      counters,
-      count,
-      time,
-      clockMillis: nowMillis,
-      nowMillis: this.parts.byClock ? nowMillis : undefined,
-      arrivedAt,
-      ticket,
-      done,
-      failed,
-    });
+    request.ticket = ticket;
+    this.link.ask(request);
   }
 
   private noteOutcome(ticket: Ticket, nowMillis: number, error: Error | undefined): void {

@@ -43,14 +43,14 @@ export class Lane {
     let first: Request | undefined;
     for (const request of asked) {
       const together =
-        first && request.ticket.kind === 'send' && request.nowMillis === first.nowMillis;
+        first && request.ticket!.kind === 'send' && request.nowMillis === first.nowMillis;
       if (!(batch && together && batch.add(request))) {
         if (batch) this.send(batch, first!);
         batch = new Batch();
         batch.add(request);
         first = request;
       }
-      if (request.ticket.kind === 'probe') first = undefined;
+      if (request.ticket!.kind === 'probe') first = undefined;
     }
     if (batch) this.send(batch, batch.entries[0]!.request);
   };

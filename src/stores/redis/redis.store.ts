@@ -3,6 +3,7 @@ import type { Counter } from '../../core/counter-plan.js';
 import type { DegradedLimiter } from '../../core/degraded-limiter.js';
 import { type Outcome, RateLimitStore, type Receipt, type StoreEntry } from '../../core/store.js';
 import type { StoreEvent } from '../../core/store-event.js';
+import { Asked, type Fallback, type Resolve } from './asked.js';
 import { UnreadableError } from './batch.js';
 import { openConnection, type RedisTarget } from './clients/connect.js';
 import { createDegradedLimiter } from './degraded.js';
@@ -14,7 +15,7 @@ import { HEARTBEAT } from './lua.js';
 import { checkOptions, type RedisStoreOptions } from './options.js';
 import { RefusalMemory } from './refusal-memory.js';
 import { type RemoteCounter, RemoteCounters } from './remote-counter.js';
-import { type Action, BLOCK, CHARGE, GIVE, RESET } from './request.js';
+import { type Action, BLOCK, CHARGE, GIVE, PEEK, RESET, TAKE } from './request.js';
 import { groupsOf } from './slot-walk.js';
 
 /** When it is worth asking again, where the breaker has no better word. */
@@ -86,13 +87,11 @@ export class RedisStore extends RateLimitStore {
   /** Never rejects: what Redis cannot decide in time is decided without it, and says so. */
   decide(entries: readonly StoreEntry[], nowMillis: number): Promise<readonly Outcome[]> {
     if (entries.length === 1) {
-      return new Promise((resolve) => {
-        this.decideEntry(entries[0]!, nowMillis, (outcome) => resolve([outcome]));
-      });
+      return new Promise((resolve) => this.decideEntry(entries[0]!, nowMillis, resolve));
     }
     const one = (entry: StoreEntry) =>
-      new Promise<Outcome>((resolve) => this.decideEntry(entry, nowMillis, resolve));
-    return Promise.all(entries.map(one));
+      new Promise<readonly Outcome[]>((resolve) => this.decideEntry(entry, nowMillis, resolve));
+    return Promise.all(entries.map(one)).then((outcomes) => outcomes.flat());
   }
 
   /** Never rejects: what a failure leaves undone stays spent, and a charge dropped. */
@@ -134,11 +133,7 @@ export class RedisStore extends RateLimitStore {
     this.refusals.clear();
   }
 
-  private decideEntry(
-    entry: StoreEntry,
-    nowMillis: number,
-    resolve: (outcome: Outcome) => void,
-  ): void {
+  private decideEntry(entry: StoreEntry, nowMillis: number, resolve: Resolve): void {
     const { cost } = entry;
     const counters = this.remote(entry.counters);
     // Anything else takes nothing, whatever the counters hold.
@@ -147,29 +142,27 @@ export class RedisStore extends RateLimitStore {
       cost > 0 &&
       counters.every(({ of }) => cost <= of.plan.algorithm.capacity);
     const arrivedAt = performance.now();
+    const injected = this.byClock ? nowMillis : undefined;
     this.lastNow = nowMillis;
     if (takes) {
-      const injected = this.byClock ? nowMillis : undefined;
       const known = this.refusals.recall(counters, cost, arrivedAt, injected);
       if (known) {
-        resolve({ entry, decision: known.decision, takenAtMillis: known.asOf });
+        resolve([{ entry, decision: known.decision, takenAtMillis: known.asOf }]);
         return;
       }
       this.refusals.forget(counters);
     }
-    this.dispatcher.decide(
-      { counters, takes, cost, nowMillis, arrivedAt },
-      ({ decision, takenAtMillis }) => resolve({ entry, decision: decision!, takenAtMillis }),
-      (error) => resolve(this.decideWithout(entry, nowMillis, error)),
-    );
+    const action = takes ? TAKE : PEEK;
+    const times = { clockMillis: nowMillis, nowMillis: injected, arrivedAt };
+    this.dispatcher.decide(new Asked(entry, counters, action, times, resolve, this.withoutRedis));
   }
 
-  private decideWithout(entry: StoreEntry, nowMillis: number, error: Error): Outcome {
+  private readonly withoutRedis: Fallback = (entry, nowMillis, error) => {
     if (error instanceof UnreadableError) this.health.warn('UNREADABLE', error.message);
     const left = this.dispatcher.breakerLeft(nowMillis);
     const decision = this.degraded.decide(entry, nowMillis, left > 0 ? left : RETRY_MILLIS);
     return { entry, decision, takenAtMillis: nowMillis };
-  }
+  };
 
   private change(
     action: Action,

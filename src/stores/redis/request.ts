@@ -42,8 +42,8 @@ export interface Request {
   readonly nowMillis: number | undefined;
   /** By this process's monotonic clock. */
   readonly arrivedAt: number;
-  /** What the breaker let it through with. A probe goes out alone. */
-  readonly ticket: Ticket;
+  /** What the breaker let it through with, once it has. A probe goes out alone. */
+  ticket: Ticket | undefined;
   done(answer: Answer): void;
   failed(error: Error): void;
 }
