@@ -14,9 +14,18 @@ export function textTable(rows) {
   return [head, '─'.repeat(head.length + 10), ...body].join('\n');
 }
 
+/** Numbers and ratios stand to the right. Padded as the formatter of the repository does. */
 export function markdownTable(rows) {
-  const lines = [HEAD, ['---', '---', '---:', '---:', '---', '---'], ...cellsOf(rows)];
-  return lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
+  const lines = [HEAD, ...cellsOf(rows)];
+  const widths = HEAD.map((_, column) => Math.max(3, ...lines.map((line) => line[column].length)));
+  const right = (column) => column === 2 || column === 3;
+  const format = (line) =>
+    line.map((cell, i) => (right(i) ? cell.padStart(widths[i]) : cell.padEnd(widths[i])));
+  const rule = widths.map((width, i) =>
+    right(i) ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width),
+  );
+  const [head, ...body] = lines.map(format);
+  return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** The name of a work stands on its first row only. */

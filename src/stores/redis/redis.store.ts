@@ -70,6 +70,7 @@ export class RedisStore extends RateLimitStore {
       byClock: this.byClock,
       onUsable: () => {
         this.instances.start();
+        void this.instances.beat();
         void warnOfEviction(connection, anyKey, health);
       },
       onRefusal: ({ counters, count, arrivedAt }, cells, asOf) => {
