@@ -7,7 +7,7 @@ export type {
   RedisSentinels,
   RedisTarget,
   RedisUrl,
-} from './clients/connect.js';
+} from './clients/target.js';
 export type { InstancesOption } from './instances.js';
 export type { RedisStoreOptions } from './options.js';
 export { RedisStore } from './redis.store.js';

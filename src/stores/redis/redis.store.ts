@@ -5,7 +5,8 @@ import { type Outcome, RateLimitStore, type Receipt, type StoreEntry } from '../
 import type { StoreEvent } from '../../core/store-event.js';
 import { Asked, type Fallback, type Resolve } from './asked.js';
 import { UnreadableError } from './batch.js';
-import { openConnection, type RedisTarget } from './clients/connect.js';
+import { openConnection } from './clients/connect.js';
+import type { RedisTarget } from './clients/target.js';
 import { createDegradedLimiter } from './degraded.js';
 import { Dispatcher } from './dispatcher.js';
 import { warnOfEviction } from './eviction-policy.js';

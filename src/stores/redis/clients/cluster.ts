@@ -1,5 +1,5 @@
 import type { RedisConnection } from './connection.js';
-import { Line } from './line.js';
+import { Line, reachWith } from './line.js';
 import { type Address, addressText, asError, readAddress } from './link.js';
 import { type ClusterPlan, translate } from './plan.js';
 import { SLOTS, slotOf } from './slot.js';
@@ -109,7 +109,7 @@ export class ClusterConnection implements RedisConnection {
     const known = this.lines.get(text);
     if (known) return known;
     const { plan, onError } = this;
-    const line = new Line(async (events) => (await plan.dial)(address, events), { onError });
+    const line = new Line(reachWith(plan.dial, address), { onError });
     this.lines.set(text, line);
     line.onChange(() => this.lineChanged());
     return line;

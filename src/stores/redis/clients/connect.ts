@@ -1,55 +1,13 @@
-import { show } from '../../../core/fault.js';
 import { ClusterConnection } from './cluster.js';
 import type { RedisConnection } from './connection.js';
-import { isIoredis, planOfIoredis } from './ioredis.js';
-import { Line } from './line.js';
-import { type Dial, readAddress } from './link.js';
-import { type Login, loadCreateClient, loadDial } from './load.js';
-import { isNodeRedis, planOfNodeRedis } from './node-redis.js';
-import { awaitedLater, type Plan, type ServerPlan } from './plan.js';
+import { isIoredis } from './ioredis.js';
+import { Line, reachWith } from './line.js';
+import { isNodeRedis } from './node-redis.js';
+import type { Plan } from './plan.js';
 import { connectBySentinel } from './sentinel.js';
 import { shareIoredis, shareNodeRedis } from './shared.js';
 import { checkIoredis, checkNodeRedis } from './shared-options.js';
-
-/** A client of ioredis, iovalkey or node-redis: of one server, of sentinels, or of a cluster. */
-export type RedisClient =
-  | { readonly status: string; duplicate(...args: never[]): unknown }
-  | { readonly isOpen: boolean; duplicate(...args: never[]): unknown };
-
-/** `host:port`, `redis://host:port`, or both parts; the port is 6379 by default. */
-export type RedisAddress = string | { readonly host: string; readonly port?: number };
-
-/** How to log in, the same everywhere. */
-export interface RedisLogin {
-  readonly username?: string;
-  readonly password?: string;
-  /** `true`, or options of `tls.connect`. */
-  readonly tls?: boolean | object;
-}
-
-/** One server: `redis://user:password@host:port/db`, `rediss://` with TLS. */
-export interface RedisUrl extends RedisLogin {
-  readonly url: string;
-  readonly db?: number;
-}
-
-/** Some nodes of a cluster; they tell the others. */
-export interface RedisNodes extends RedisLogin {
-  readonly nodes: readonly RedisAddress[];
-}
-
-/** Sentinels, port 26379 by default, and what they call the master. */
-export interface RedisSentinels extends RedisLogin {
-  readonly sentinels: readonly RedisAddress[];
-  readonly name: string;
-  readonly db?: number;
-  readonly sentinelUsername?: string;
-  readonly sentinelPassword?: string;
-  readonly sentinelTls?: boolean | object;
-}
-
-/** A client, or where to connect to with whichever of the libraries is installed. */
-export type RedisTarget = RedisClient | RedisUrl | RedisNodes | RedisSentinels;
+import { planOf, type RedisTarget, unknownTarget } from './target.js';
 
 export interface RedisConnectionOptions {
   /**
@@ -87,61 +45,5 @@ export function openConnection(
 function connect(plan: Plan, onError?: (error: Error) => void): RedisConnection {
   if (plan.kind === 'cluster') return new ClusterConnection(plan, onError);
   if (plan.kind === 'sentinel') return connectBySentinel(plan, onError);
-  return new Line(async (events) => (await plan.dial)(plan.address, events), { onError });
-}
-
-function planOf(target: RedisTarget): Plan {
-  if (isIoredis(target)) return planOfIoredis(target);
-  if (isNodeRedis(target)) return planOfNodeRedis(target, loadCreateClient);
-  if ('url' in target) return planOfUrl(target);
-  if ('nodes' in target) {
-    const seeds = target.nodes.map((node) => readAddress(node));
-    return { kind: 'cluster', dial: dialWith(target), seeds };
-  }
-  if (!('sentinels' in target)) throw unknownTarget(target);
-  const { sentinelUsername, sentinelPassword, sentinelTls, name } = target;
-  return {
-    kind: 'sentinel',
-    name,
-    sentinels: target.sentinels.map((sentinel) => readAddress(sentinel, 26_379)),
-    dial: dialWith(target),
-    dialSentinel: dialWith({
-      username: sentinelUsername,
-      password: sentinelPassword,
-      tls: sentinelTls,
-    }),
-  };
-}
-
-function planOfUrl({ url, ...login }: RedisUrl): ServerPlan {
-  if (!/^rediss?:\/\//.test(url)) {
-    throw new TypeError(`The url of Redis begins with redis:// or rediss://, got ${show(url)}`);
-  }
-  const { username, password, protocol, pathname } = new URL(url);
-  const inUrl = {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
-    ...(pathname.length > 1 && { db: Number(pathname.slice(1)) }),
-    ...(protocol === 'rediss:' && { tls: true }),
-  };
-  return { kind: 'server', dial: dialWith({ ...inUrl, ...login }), address: readAddress(url) };
-}
-
-function dialWith(login: Login): Promise<Dial> {
-  return awaitedLater(loadDial(login));
-}
-
-function unknownTarget(given: unknown): TypeError {
-  const name = given instanceof Object ? given.constructor?.name : undefined;
-  const what =
-    given instanceof Promise
-      ? 'a Promise: await it'
-      : given instanceof Object && 'totalClients' in given
-        ? 'a pool of node-redis: hand in a client'
-        : `${name && name !== 'Object' ? `${name} ` : ''}${show(given)}`;
-  return new TypeError(
-    'The Redis store takes a client of ioredis, iovalkey or redis (createClient, createCluster, ' +
-      'createSentinel), { url }, { nodes } or { sentinels, name }, or with ' +
-      `connection: 'shared' a client; got ${what}`,
-  );
+  return new Line(reachWith(plan.dial, plan.address), { onError });
 }

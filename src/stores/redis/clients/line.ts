@@ -1,11 +1,27 @@
 import type { RedisConnection } from './connection.js';
-import { asError, type Link, type LinkEvents, PATIENCE_MILLIS } from './link.js';
+import {
+  type Address,
+  asError,
+  type Dial,
+  type Link,
+  type LinkEvents,
+  PATIENCE_MILLIS,
+} from './link.js';
 
 const FIRST_PAUSE_MILLIS = 25;
 const LONGEST_PAUSE_MILLIS = 1_000;
 
 /** Opens one link. Aborted when it came too late or the connection was closed. */
 export type Reach = (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
+
+/** Reaches an address with a dial that may still have to be loaded. */
+export function reachWith(dial: Dial | Promise<Dial>, address?: Address): Reach {
+  return async (events, signal) => {
+    const dialNow = await dial;
+    signal.throwIfAborted();
+    return dialNow(address, events);
+  };
+}
 
 export interface LineOptions {
   /** Told of every connection that failed or was lost. */

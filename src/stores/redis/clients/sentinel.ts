@@ -1,4 +1,4 @@
-import { Line } from './line.js';
+import { Line, reachWith } from './line.js';
 import { type Address, addressText, asError, type Dial, type Link } from './link.js';
 import { type SentinelPlan, translate } from './plan.js';
 
@@ -15,8 +15,7 @@ export function connectBySentinel(plan: SentinelPlan, onError?: (error: Error) =
   return new Line(
     async (events, signal) => {
       const address = await findMaster(plan, sentinels, signal);
-      signal.throwIfAborted();
-      return (await plan.dial)(address, events);
+      return reachWith(plan.dial, address)(events, signal);
     },
     { onError, check: isMaster },
   );
