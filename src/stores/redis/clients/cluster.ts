@@ -1,15 +1,14 @@
 import type { RedisConnection } from './connection.js';
-import { Line, reachWith } from './line.js';
-import { type Address, addressText, asError, readAddress } from './link.js';
-import { type ClusterPlan, translate } from './plan.js';
-import { SLOTS, slotOf } from './slot.js';
+import { Line } from './line.js';
+import { type Address, addressText, asError, reachWith } from './link.js';
+import type { ClusterPlan } from './plan.js';
+import { slotOf } from './slot.js';
+import { readRedirection, readSlotMap } from './slot-map.js';
 
 /** While a master cannot be reached the others are asked this often whether it has an heir. */
 const REFRESH_MILLIS = 250;
 /** Slots move one after the other: more than a few redirections are a cluster at odds with itself. */
 const REDIRECTIONS = 5;
-
-type SlotRange = [first: number, last: number, master: [host: string | null, port: number]];
 
 /**
  * A connection to every master of a cluster, and the map of slots. The libraries' own clusters send
@@ -68,11 +67,10 @@ export class ClusterConnection implements RedisConnection {
   ): Promise<unknown> {
     let [cause, from] = [error, sender];
     for (let i = 0; i < REDIRECTIONS && !this.closed; i++) {
-      const [kind = '', , where = ''] = asError(cause).message.split(' ');
-      if (kind === 'CLUSTERDOWN') this.mistrust();
-      if (kind !== 'MOVED' && kind !== 'ASK') throw cause;
-      const address = this.addressOf(where, from);
-      if (kind === 'MOVED') this.moved(slotOf(key), address);
+      const { kind, address } = readRedirection(cause, this.hostOf(from), this.plan.natMap);
+      if (kind === 'CLUSTERDOWN' || kind === 'MOVED') this.mistrust();
+      if (!address) throw cause;
+      if (kind === 'MOVED') this.slots[slotOf(key)] = addressText(address);
       const line = this.lineTo(address);
       await line.settled();
       try {
@@ -85,23 +83,11 @@ export class ClusterConnection implements RedisConnection {
     throw cause;
   }
 
-  private moved(slot: number, address: Address): void {
-    this.slots[slot] = addressText(address);
-    this.mistrust();
-  }
-
-  /** An address without a host is on the host of the node that told it. */
-  private addressOf(text: string, from: Line): Address {
-    const at = text.lastIndexOf(':');
-    const host = text.slice(0, at) || this.hostOf(from);
-    return translate(this.plan.natMap, { host, port: Number(text.slice(at + 1)) });
-  }
-
   private hostOf(line: Line): string {
     for (const [address, one] of this.lines) {
       if (one === line) return address.slice(0, address.lastIndexOf(':'));
     }
-    return readAddress(0).host;
+    return '';
   }
 
   private lineTo(address: Address): Line {
@@ -142,7 +128,7 @@ export class ClusterConnection implements RedisConnection {
     this.refreshing = true;
     clearTimeout(this.timer);
     try {
-      this.apply((await line.send('', ['CLUSTER', 'SLOTS'])) as SlotRange[], line);
+      this.apply(await line.send('', ['CLUSTER', 'SLOTS']), line);
     } catch (error) {
       this.onError?.(asError(error));
     }
@@ -151,16 +137,9 @@ export class ClusterConnection implements RedisConnection {
     this.timer = setTimeout(() => void this.refresh(), REFRESH_MILLIS);
   }
 
-  private apply(ranges: readonly SlotRange[], teller: Line): void {
-    if (this.closed || ranges.length === 0) return;
-    const slots = Array<string>(SLOTS);
-    const masters = new Map<string, Address>();
-    for (const [first, last, [host, port]] of ranges) {
-      const told = { host: host && host !== '?' ? host : this.hostOf(teller), port };
-      const address = translate(this.plan.natMap, told);
-      masters.set(addressText(address), address);
-      slots.fill(addressText(address), first, last + 1);
-    }
+  private apply(reply: unknown, teller: Line): void {
+    const { slots, masters } = readSlotMap(reply, this.hostOf(teller), this.plan.natMap);
+    if (this.closed || masters.size === 0) return;
     this.slots = slots;
     this.masters = [...masters.keys()];
     this.stale = false;

@@ -1,8 +1,9 @@
 import { ClusterConnection } from './cluster.js';
 import type { RedisConnection } from './connection.js';
-import { isIoredis } from './ioredis.js';
-import { Line, reachWith } from './line.js';
-import { isNodeRedis } from './node-redis.js';
+import { isIoredis } from './ioredis-client.js';
+import { Line } from './line.js';
+import { reachWith } from './link.js';
+import { isNodeRedis } from './node-redis-client.js';
 import type { Plan } from './plan.js';
 import { connectBySentinel } from './sentinel.js';
 import { shareIoredis, shareNodeRedis } from './shared.js';

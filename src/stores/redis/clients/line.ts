@@ -1,40 +1,16 @@
 import type { RedisConnection } from './connection.js';
-import {
-  type Address,
-  asError,
-  type Dial,
-  type Link,
-  type LinkEvents,
-  PATIENCE_MILLIS,
-} from './link.js';
+import { asError, type Link, PATIENCE_MILLIS, type Reach } from './link.js';
+import { answers, saysReadOnly } from './server-words.js';
+import { Traffic } from './traffic.js';
 
 const FIRST_PAUSE_MILLIS = 25;
 const LONGEST_PAUSE_MILLIS = 1_000;
-
-/** Opens one link. Aborted when it came too late or the connection was closed. */
-export type Reach = (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
-
-/** Reaches an address with a dial that may still have to be loaded. */
-export function reachWith(dial: Dial | Promise<Dial>, address?: Address): Reach {
-  return async (events, signal) => {
-    const dialNow = await dial;
-    signal.throwIfAborted();
-    return dialNow(address, events);
-  };
-}
 
 export interface LineOptions {
   /** Told of every connection that failed or was lost. */
   readonly onError?: ((error: Error) => void) | undefined;
   /** Rejects when the server at the other end is not the one to use. */
   readonly check?: (link: Link) => Promise<void>;
-}
-
-/** Commands of one link that were written, and those of them that were answered. */
-interface Traffic {
-  written: number;
-  answered: number;
-  timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -52,7 +28,7 @@ export class Line implements RedisConnection {
   private closed = false;
   private failures = 0;
   private attempt = new AbortController();
-  private traffic: Traffic = { written: 0, answered: 0, timer: undefined };
+  private traffic = new Traffic();
   private timer: NodeJS.Timeout | undefined;
   private listener: (() => void) | undefined;
   private readonly waiting: (() => void)[] = [];
@@ -70,7 +46,7 @@ export class Line implements RedisConnection {
 
   /** Whether nobody waits for a reply, or for the connection. */
   get idle(): boolean {
-    return this.waiting.length === 0 && this.traffic.answered === this.traffic.written;
+    return this.waiting.length === 0 && this.traffic.idle;
   }
 
   onChange(listener: () => void): void {
@@ -82,15 +58,14 @@ export class Line implements RedisConnection {
     if (link === undefined || !this.ready) {
       return Promise.reject(new Error('Not connected to Redis'));
     }
-    traffic.written++;
-    if (traffic.timer === undefined) this.watch(traffic, attempt.signal);
+    traffic.begin();
     return link.send(command).then(
       (reply) => {
-        traffic.answered++;
+        traffic.done();
         return reply;
       },
       (error) => {
-        traffic.answered++;
+        traffic.done();
         if (saysReadOnly(error)) this.lose(attempt.signal, asError(error));
         throw error;
       },
@@ -113,9 +88,8 @@ export class Line implements RedisConnection {
   private async open(): Promise<void> {
     this.attempt = new AbortController();
     const { signal } = this.attempt;
-    this.traffic = { written: 0, answered: 0, timer: undefined };
-    const late = new Error(`No connection to Redis within ${PATIENCE_MILLIS} ms`);
-    this.timer = setTimeout(() => this.lose(signal, late), PATIENCE_MILLIS);
+    this.traffic = new Traffic(() => this.lose(signal, late('reply from')));
+    this.timer = setTimeout(() => this.lose(signal, late('connection to')), PATIENCE_MILLIS);
     try {
       const link = await this.reach(
         { up: () => void this.greet(signal), gone: (error) => this.lose(signal, error) },
@@ -158,7 +132,7 @@ export class Line implements RedisConnection {
   private end(): void {
     this.attempt.abort();
     clearTimeout(this.timer);
-    clearTimeout(this.traffic.timer);
+    this.traffic.end();
     this.link?.close();
     this.link = undefined;
     this.greeted = false;
@@ -168,31 +142,8 @@ export class Line implements RedisConnection {
     for (const resolve of this.waiting.splice(0)) resolve();
     this.listener?.();
   }
-
-  /** Looks again later whether anything was answered meanwhile. One timer, however many commands. */
-  private watch(traffic: Traffic, signal: AbortSignal): void {
-    const { answered } = traffic;
-    const look = () => {
-      traffic.timer = undefined;
-      if (signal.aborted || traffic.answered === traffic.written) return;
-      if (traffic.answered !== answered) return this.watch(traffic, signal);
-      this.lose(signal, new Error(`No reply from Redis within ${PATIENCE_MILLIS} ms`));
-    };
-    // After a turn of I/O: when this process stood still itself, the replies wait to be read.
-    traffic.timer = setTimeout(() => setImmediate(look), PATIENCE_MILLIS);
-  }
 }
 
-/** A server that lets in may still be loading its data. One that forbids PING is a server as well. */
-async function answers(link: Link): Promise<void> {
-  try {
-    await link.send(['PING']);
-  } catch (error) {
-    if (!link.up || /^(LOADING|MASTERDOWN|NOAUTH)\b/.test(asError(error).message)) throw error;
-  }
-}
-
-/** Redis 6.2 has its own words before those of a command that failed in a script. */
-function saysReadOnly(error: unknown): boolean {
-  return error instanceof Error && /(^|-)READONLY /.test(error.message);
+function late(what: string): Error {
+  return new Error(`No ${what} Redis within ${PATIENCE_MILLIS} ms`);
 }

@@ -30,6 +30,18 @@ export interface Address {
 /** Opens a socket: to the address, or to the one in the options of the client handed in. */
 export type Dial = (address: Address | undefined, events: LinkEvents) => Link;
 
+/** Opens one link. Aborted when it came too late or the connection was closed. */
+export type Reach = (events: LinkEvents, signal: AbortSignal) => Promise<Link>;
+
+/** Reaches an address with a dial that may still have to be loaded. */
+export function reachWith(dial: Dial | Promise<Dial>, address?: Address): Reach {
+  return async (events, signal) => {
+    const dialNow = await dial;
+    signal.throwIfAborted();
+    return dialNow(address, events);
+  };
+}
+
 /** How long a server may take to let in, and to answer, before its socket counts as dead. */
 export const PATIENCE_MILLIS = 2_000;
 

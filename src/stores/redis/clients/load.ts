@@ -1,6 +1,8 @@
-import { dialAs as dialAsIoredis, type Ioredis, type Options } from './ioredis.js';
+import { dialAs as dialAsIoredis } from './ioredis.js';
+import type { Ioredis, Options } from './ioredis-client.js';
 import { asError, type Dial } from './link.js';
-import { type CreateClient, dialAs as dialAsNodeRedis } from './node-redis.js';
+import { dialAs as dialAsNodeRedis } from './node-redis.js';
+import type { CreateClient } from './node-redis-client.js';
 
 /** What an address does not say. */
 export interface Login {

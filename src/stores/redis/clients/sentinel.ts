@@ -1,5 +1,5 @@
-import { Line, reachWith } from './line.js';
-import { type Address, addressText, asError, type Dial, type Link } from './link.js';
+import { Line } from './line.js';
+import { type Address, addressText, asError, type Dial, type Link, reachWith } from './link.js';
 import { type SentinelPlan, translate } from './plan.js';
 
 /** How long one sentinel may take to answer before the next is asked. */

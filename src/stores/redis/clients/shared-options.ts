@@ -1,4 +1,9 @@
-import { type Ioredis, type IoredisCluster, isIoredisCluster, type Options } from './ioredis.js';
+import {
+  type Ioredis,
+  type IoredisCluster,
+  isIoredisCluster,
+  type Options,
+} from './ioredis-client.js';
 import {
   isNodeRedisCluster,
   isNodeRedisSentinel,
@@ -6,7 +11,7 @@ import {
   type NodeRedisCluster,
   type NodeRedisSentinel,
   optionsOf,
-} from './node-redis.js';
+} from './node-redis-client.js';
 
 /** What an option must be, and what happens when it is not. */
 type Demand = readonly [name: string, wanted: unknown, otherwise: string];

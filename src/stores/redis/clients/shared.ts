@@ -5,7 +5,7 @@ import {
   type Ioredis,
   type IoredisCluster,
   isIoredisCluster,
-} from './ioredis.js';
+} from './ioredis-client.js';
 import { asError } from './link.js';
 import {
   isNodeRedisCluster,
@@ -13,7 +13,7 @@ import {
   type NodeRedis,
   type NodeRedisCluster,
   type NodeRedisSentinel,
-} from './node-redis.js';
+} from './node-redis-client.js';
 
 /** The user's client as it is; its options were found good. Never closed here. */
 interface SharedClient {

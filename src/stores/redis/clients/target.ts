@@ -1,8 +1,10 @@
 import { show } from '../../../core/fault.js';
-import { isIoredis, planOfIoredis } from './ioredis.js';
+import { planOfIoredis } from './ioredis.js';
+import { isIoredis } from './ioredis-client.js';
 import { type Dial, readAddress } from './link.js';
 import { type Login, loadCreateClient, loadDial } from './load.js';
-import { isNodeRedis, planOfNodeRedis } from './node-redis.js';
+import { planOfNodeRedis } from './node-redis.js';
+import { isNodeRedis } from './node-redis-client.js';
 import { awaitedLater, type Plan, type ServerPlan } from './plan.js';
 
 /** A client of ioredis, iovalkey or node-redis: of one server, of sentinels, or of a cluster. */
