@@ -6,7 +6,8 @@ export type Options = Readonly<Record<string, unknown>>;
 /** What clients of every kind have. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
-  readonly isReady: boolean;
+  /** A cluster tells it from version 6 on. */
+  readonly isReady?: boolean;
   duplicate(overrides?: object): NodeRedisClient;
   connect(): Promise<unknown>;
   destroy(): unknown;
@@ -22,8 +23,8 @@ export interface NodeRedis extends NodeRedisClient {
 }
 
 export interface NodeRedisCluster extends NodeRedisClient {
-  readonly masters: readonly { readonly client?: NodeRedis }[];
-  getNodeClientForKey(key: string, isReadonly?: boolean): Promise<NodeRedis>;
+  /** From version 6 on, which is the first to send a command without keys to every node. */
+  getNodeClientForKey?(key: string): Promise<NodeRedis>;
   sendCommand(
     key: string,
     isReadonly: boolean,
@@ -53,7 +54,7 @@ export function isNodeRedis(
 }
 
 export function isNodeRedisCluster(client: object): client is NodeRedisCluster {
-  return isNodeRedis(client) && 'getNodeClientForKey' in client;
+  return isNodeRedis(client) && 'nodeByAddress' in client;
 }
 
 export function isNodeRedisSentinel(client: object): client is NodeRedisSentinel {

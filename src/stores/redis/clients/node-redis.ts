@@ -86,7 +86,7 @@ export function dialAs(create: CreateClient, options: Options = {}): Dial {
     client.connect().catch((error) => events.gone(asError(error)));
     return {
       get up() {
-        return client.isReady;
+        return client.isReady === true;
       },
       send: (command) => client.sendCommand(command),
       close: end,

@@ -89,12 +89,12 @@ export function shareNodeRedis(
   return new SharedConnection({
     cluster: isNodeRedisCluster(client),
     ready: () =>
-      client.isReady && (!isNodeRedisSentinel(client) || client.getMasterNode() !== undefined),
+      (client.isReady ?? client.isOpen) &&
+      (!isNodeRedisSentinel(client) || client.getMasterNode() !== undefined),
     send: (key, command) => {
       if (isNodeRedisSentinel(client)) return client.sendCommand(false, command, PLAIN);
       if (!isNodeRedisCluster(client)) return client.sendCommand(command, PLAIN);
-      // The cluster would send it to every node.
-      if (/^INFO$/i.test(command[0]!)) {
+      if (/^INFO$/i.test(command[0]!) && client.getNodeClientForKey) {
         return client.getNodeClientForKey(key).then((node) => node.sendCommand(command, PLAIN));
       }
       return client.sendCommand(key, false, command, PLAIN);

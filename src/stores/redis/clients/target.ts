@@ -101,6 +101,8 @@ function describe(given: unknown): string {
   if (typeof given !== 'object' || given === null) return show(given);
   if ('then' in given) return 'a Promise: await it';
   if ('totalClients' in given) return 'a pool of node-redis: hand in a client';
+  if ('getMasterNode' in given)
+    return 'createSentinel of redis 5: use redis 6 or { sentinels, name }';
   const name = given.constructor?.name ?? 'Object';
   return name === 'Object' ? show(given) : `${name} ${show(given)}`;
 }

@@ -23,7 +23,7 @@ const OF_NODE_REDIS = {
   'a time limit': { commandOptions: { timeout: 1 } },
   'a prefix': { keyPrefix: 'app:' },
   'a replica in mind': { readonly: true },
-  'a cache': { clientSideCache: { ttl: 0, maxEntries: 10 } },
+  'a cache': { RESP: 3, clientSideCache: { ttl: 0, maxEntries: 10 } },
   'a short queue': { commandsQueueMaxLength: 1 },
   pings: { pingInterval: 10 },
 };
