@@ -1,6 +1,6 @@
 import type { RedisConnection } from './connection.js';
 import { Line } from './line.js';
-import { type Address, addressText, asError, reachWith } from './link.js';
+import { type Address, addressText, asError, hostOf, reachWith } from './link.js';
 import type { ClusterPlan } from './plan.js';
 import { slotOf } from './slot.js';
 import { readRedirection, readSlotMap } from './slot-map.js';
@@ -45,9 +45,10 @@ export class ClusterConnection implements RedisConnection {
 
   send(key: string, command: readonly string[]): Promise<unknown> {
     const slot = slotOf(key);
-    const line = this.lines.get(this.slots[slot] ?? '');
+    const at = this.slots[slot] ?? '';
+    const line = this.lines.get(at);
     if (!line) return Promise.reject(new Error(`No node of the Redis cluster has slot ${slot}`));
-    return line.send(key, command).catch((error) => this.redirect(error, key, command, line));
+    return line.send(key, command).catch((error) => this.redirect(error, at, key, command));
   }
 
   close(): void {
@@ -61,13 +62,13 @@ export class ClusterConnection implements RedisConnection {
 
   private async redirect(
     error: unknown,
+    at: string,
     key: string,
     command: readonly string[],
-    sender: Line,
   ): Promise<unknown> {
-    let [cause, from] = [error, sender];
+    let [cause, from] = [error, at];
     for (let i = 0; i < REDIRECTIONS && !this.closed; i++) {
-      const { kind, address } = readRedirection(cause, this.hostOf(from), this.plan.natMap);
+      const { kind, address } = readRedirection(cause, hostOf(from), this.plan.natMap);
       if (kind === 'CLUSTERDOWN' || kind === 'MOVED') this.mistrust();
       if (!address) throw cause;
       if (kind === 'MOVED') this.slots[slotOf(key)] = addressText(address);
@@ -77,25 +78,17 @@ export class ClusterConnection implements RedisConnection {
         if (kind === 'ASK') line.send(key, ['ASKING']).catch(() => {});
         return await line.send(key, command);
       } catch (next) {
-        [cause, from] = [next, line];
+        [cause, from] = [next, addressText(address)];
       }
     }
     throw cause;
-  }
-
-  private hostOf(line: Line): string {
-    for (const [address, one] of this.lines) {
-      if (one === line) return address.slice(0, address.lastIndexOf(':'));
-    }
-    return '';
   }
 
   private lineTo(address: Address): Line {
     const text = addressText(address);
     const known = this.lines.get(text);
     if (known) return known;
-    const { plan, onError } = this;
-    const line = new Line(reachWith(plan.dial, address), { onError });
+    const line = new Line(reachWith(this.plan.dial, address), { onError: this.onError });
     this.lines.set(text, line);
     line.onChange(() => this.lineChanged());
     return line;
@@ -121,24 +114,25 @@ export class ClusterConnection implements RedisConnection {
 
   /** Asks any node for the map, and again while masters of it are away. */
   private async refresh(): Promise<void> {
-    const ready = [...this.lines.values()].filter((line) => line.ready);
+    const ready = [...this.lines].filter(([, line]) => line.ready);
     // Not always the same: it may be the one that is cut off from the others.
-    const line = ready[Math.floor(Math.random() * ready.length)];
-    if (this.closed || this.refreshing || !line) return;
+    const teller = ready[Math.floor(Math.random() * ready.length)];
+    if (this.closed || this.refreshing || !teller) return;
+    const [at, line] = teller;
     this.refreshing = true;
     clearTimeout(this.timer);
     try {
-      this.apply(await line.send('', ['CLUSTER', 'SLOTS']), line);
+      this.apply(await line.send('', ['CLUSTER', 'SLOTS']), hostOf(at));
     } catch (error) {
-      this.onError?.(asError(error));
+      if (!this.closed) this.onError?.(asError(error));
     }
     this.refreshing = false;
     if (this.closed || !this.stale) return;
     this.timer = setTimeout(() => void this.refresh(), REFRESH_MILLIS);
   }
 
-  private apply(reply: unknown, teller: Line): void {
-    const { slots, masters } = readSlotMap(reply, this.hostOf(teller), this.plan.natMap);
+  private apply(reply: unknown, host: string): void {
+    const { slots, masters } = readSlotMap(reply, host, this.plan.natMap);
     if (this.closed || masters.size === 0) return;
     this.slots = slots;
     this.masters = [...masters.keys()];
@@ -146,9 +140,10 @@ export class ClusterConnection implements RedisConnection {
     for (const address of masters.values()) {
       if (!this.lineTo(address).ready) this.stale = true;
     }
-    for (const [text, line] of this.lines) {
+    for (const [text, line] of [...this.lines]) {
       if (masters.has(text) || !line.idle) continue;
       this.lines.delete(text);
+      line.onChange(() => {});
       line.close();
     }
     this.listener?.();

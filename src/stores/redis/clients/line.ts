@@ -72,9 +72,9 @@ export class Line implements RedisConnection {
     );
   }
 
-  /** Resolves when it is known whether the connection that is being opened comes to be. */
+  /** Resolves when an attempt to connect that is under way has succeeded or failed. */
   settled(): Promise<void> {
-    if (this.ready || this.closed) return Promise.resolve();
+    if (this.ready || this.attempt.signal.aborted) return Promise.resolve();
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 

@@ -50,6 +50,11 @@ export function addressText({ host, port }: Address): string {
   return `${host}:${port}`;
 }
 
+/** The host of such a text. */
+export function hostOf(text: string): string {
+  return text.slice(0, text.lastIndexOf(':'));
+}
+
 /**
  * The address in a text or an object: `redis://host:port`, `host:port`, `[::1]:6379`, a port alone.
  * Without a port it is `defaultPort`.
