@@ -115,6 +115,22 @@ describeWithRedis.each(LIBRARIES)('a connection to one server, with a client of 
     expect(Number(await server.send('GET', 'n'))).toBeLessThanOrEqual(1);
   }, 20_000);
 
+  it('is not ready as long as the server loads its data', async () => {
+    const config = ['key-load-delay 100', 'loading-process-events-interval-bytes 1024'];
+    const slow = await RedisServer.start({ config });
+    atEnd(() => slow.stop());
+    await slow.send('EVAL', "for i = 1, 10000 do redis.call('SET', i, i) end", 0);
+    const errors: string[] = [];
+    const onError = (error: Error) => errors.push(error.message);
+    const connection = await opened(await clientOf(library, slow.port), { onError });
+    const restart = slow.restart({ keepData: true });
+    await until('it is told', () => errors.some((message) => message.startsWith('LOADING')));
+    expect(connection.ready).toBe(false);
+    await restart;
+    await until('it is connected again', () => connection.ready);
+    await expect(count(connection)).resolves.toEqual([1, 'a']);
+  }, 30_000);
+
   it('connects anew when the server has become a replica', async () => {
     const connection = await opened(await clientOf(library, proxy.port));
     await server.send('REPLICAOF', '127.0.0.1', proxy.port);
