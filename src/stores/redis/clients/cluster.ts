@@ -22,6 +22,8 @@ export class ClusterConnection implements RedisConnection {
   /** The master of every slot; empty as long as nobody told. */
   private slots: string[] = [];
   private closed = false;
+  /** Whether each master was tried once: before, a part of the keys would be refused at every start. */
+  private begun = false;
   /** Whether the map may be out of date. */
   private stale = true;
   private refreshing = false;
@@ -36,7 +38,7 @@ export class ClusterConnection implements RedisConnection {
   }
 
   get ready(): boolean {
-    return this.masters.some((address) => this.lines.get(address)?.ready);
+    return this.begun && this.masters.some((address) => this.lines.get(address)?.ready);
   }
 
   onChange(listener: () => void): void {
@@ -112,6 +114,12 @@ export class ClusterConnection implements RedisConnection {
     void this.refresh();
   }
 
+  private async begin(): Promise<void> {
+    await Promise.all(this.masters.map((address) => this.lines.get(address)?.settled()));
+    this.begun = true;
+    this.listener?.();
+  }
+
   /** Asks any node for the map, and again while masters of it are away. */
   private async refresh(): Promise<void> {
     const ready = [...this.lines].filter(([, line]) => line.ready);
@@ -140,6 +148,7 @@ export class ClusterConnection implements RedisConnection {
     for (const address of masters.values()) {
       if (!this.lineTo(address).ready) this.stale = true;
     }
+    if (!this.begun) void this.begin();
     for (const [text, line] of [...this.lines]) {
       if (masters.has(text) || !line.idle) continue;
       this.lines.delete(text);
