@@ -1,6 +1,6 @@
 // Puts the Lua scripts into a module, so that whoever bundles the package has them: run by the build.
 // With --check it only says whether the module is of the present scripts.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = new URL('../src/stores/redis/scripts/', import.meta.url);
@@ -50,9 +50,11 @@ export const HEARTBEAT = ${literal(heartbeat)};
 
 const MODULE = fileURLToPath(new URL('../src/stores/redis/lua.ts', import.meta.url));
 
+const isPresent = existsSync(MODULE) && readFileSync(MODULE, 'utf8') === moduleText();
 if (process.argv[2] !== '--check') {
-  writeFileSync(MODULE, moduleText());
-} else if (readFileSync(MODULE, 'utf8') !== moduleText()) {
+  // What is right is left alone: others may be reading it.
+  if (!isPresent) writeFileSync(MODULE, moduleText());
+} else if (!isPresent) {
   console.error('src/stores/redis/lua.ts is not of the present scripts: npm run build:lua');
   process.exit(1);
 }

@@ -7,17 +7,22 @@ import { OrdersModule } from './orders/orders.module.js';
 import { ReportsController } from './reports/reports.controller.js';
 import { rules } from './rules.js';
 import { SearchController } from './search/search.controller.js';
+import { createStore } from './store.js';
 
 @Module({
   imports: [
     // Before the limiter, so that its guard runs first and the limiter knows the user.
     AuthModule,
-    RateLimitModule.forRoot({
-      user: (request: SignedInRequest) => request.user?.id,
-      rules,
-      /** Joins whatever rule wins: one address, all users and routes together. */
-      always: 'token-bucket,300,1m,by=ip,name=address',
-      order: 'registered',
+    // A store is opened and closed with its application: so a factory makes it.
+    RateLimitModule.forRootAsync({
+      useFactory: () => ({
+        user: (request: SignedInRequest) => request.user?.id,
+        rules,
+        /** Joins whatever rule wins: one address, all users and routes together. */
+        always: 'token-bucket,300,1m,by=ip,name=address',
+        order: 'registered',
+        store: createStore(process.env),
+      }),
     }),
     OrdersModule,
   ],
