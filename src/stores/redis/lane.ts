@@ -97,6 +97,7 @@ export class SplitError extends Error {}
 /** One batch under way. */
 class Call {
   private over = false;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly batch: Batch,
@@ -107,7 +108,7 @@ class Call {
 
   /** Never rejects. Answers the requests that have to go out again, each alone. */
   async run(): Promise<readonly Request[]> {
-    const timer = setTimeout(() => this.checkTime(), Math.max(0, this.endsAt - performance.now()));
+    this.watch();
     try {
       const reply = await this.replyInTime();
       if (!this.over) this.finish(undefined, () => this.batch.settle(reply, this.parts.onRefusal));
@@ -115,7 +116,7 @@ class Call {
       if (!this.over && startsWith(error, 'TRYAGAIN')) return this.split();
       if (!this.over) this.fail(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      clearTimeout(timer);
+      clearTimeout(this.timer);
     }
     return [];
   }
@@ -124,7 +125,9 @@ class Call {
   private async replyInTime(): Promise<readonly number[]> {
     for (let tries = 0; ; tries++) {
       const { connection, clock } = this.parts;
-      const reply = await callScript(connection, this.batch, this.nowMillis, clock.at(this.endsAt));
+      // The last millisecond that is over by then, since it may act in all of it.
+      const deadline = clock.at(this.endsAt - 1);
+      const reply = await callScript(connection, this.batch, this.nowMillis, deadline);
       clock.sample(reply[0]!, performance.now());
       if (reply.length > 1) return reply;
       if (tries === 1 || this.over) throw new TimeoutError('Redis ran the script too late');
@@ -132,10 +135,16 @@ class Call {
   }
 
   /** A reply may lie unread behind what kept this process busy: it gets one turn of I/O more. */
+  private watch(): void {
+    const left = Math.ceil(this.endsAt - performance.now());
+    this.timer = setTimeout(() => setImmediate(() => this.checkTime()), Math.max(0, left));
+  }
+
+  /** Timers may be early, but whoever is told that Redis was not asked must not be counted after. */
   private checkTime(): void {
-    setImmediate(() => {
-      if (!this.over) this.fail(new TimeoutError('Redis did not answer in time'));
-    });
+    if (this.over) return;
+    if (performance.now() < this.endsAt) this.watch();
+    else this.fail(new TimeoutError('Redis did not answer in time'));
   }
 
   private fail(error: Error): void {

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Counter } from '../../core/counter-plan.js';
 import type { DegradedLimiter } from '../../core/degraded-limiter.js';
 import { type Outcome, RateLimitStore, type Receipt, type StoreEntry } from '../../core/store.js';
@@ -35,6 +36,7 @@ export class RedisStore extends RateLimitStore {
   private readonly refusals = new RefusalMemory();
   private readonly degraded: DegradedLimiter;
   private readonly instances: Instances;
+  private readonly timeoutMillis: number;
   private readonly byClock: boolean;
   /** The last reading of the Clock that came with a question: `reset` comes without. */
   private lastNow = 0;
@@ -54,6 +56,7 @@ export class RedisStore extends RateLimitStore {
       connection: checked.connection,
       onError: (error) => this.dispatcher?.noteError(error),
     });
+    this.timeoutMillis = timeoutMillis;
     this.byClock = time === 'clock';
     this.counters = new RemoteCounters(prefix, () => connection.cluster);
     this.instances = new Instances(instances, {
@@ -128,9 +131,15 @@ export class RedisStore extends RateLimitStore {
     return this.health.listen(listener);
   }
 
-  /** Ends the store's connection; what is under way is decided without it. */
+  /**
+   * Ends the store's connection; what is under way is decided without it. A Redis that stands still
+   * is not waited for longer than for a decision.
+   */
   override async close(): Promise<void> {
-    if (this.dispatcher.usable) await this.instances.close();
+    if (this.dispatcher.usable) {
+      const patience = delay(this.timeoutMillis, undefined, { ref: false });
+      await Promise.race([this.instances.close(), patience]);
+    }
     this.dispatcher.close();
     this.refusals.clear();
   }
