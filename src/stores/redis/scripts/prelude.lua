@@ -35,7 +35,8 @@ local function unblocked(value)
     return 0, value or nil
   end
   local till, rest = match(value, '^b(%d+) ?(.*)$')
-  return tonumber(till) or 0, rest ~= '' and rest or nil
+  if not till then return 0, value end
+  return tonumber(till), rest ~= '' and rest or nil
 end
 
 -- Each algorithm puts itself here, under its number. One is a table of functions on a state `s`,

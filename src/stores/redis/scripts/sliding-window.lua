@@ -5,8 +5,9 @@
 -- count, which are cut off when something is written; s.live those that do; s.added those of them
 -- that this call takes and has not written yet.
 
+-- What is no time, and so none of ours, is one long gone: a list is not read as a whole.
 local function time_at(s, index)
-  return tonumber(call('LINDEX', s.key, index))
+  return tonumber(call('LINDEX', s.key, index)) or -1
 end
 
 -- The first index that counts, or the length: gallops from the old end, then halves.
@@ -52,7 +53,7 @@ local function move_back(s, by)
   call('LTRIM', s.key, s.head, s.head)
   call('RPOP', s.key)
   if s.head == 1 then call('LPUSH', s.key, 'b' .. text(s.till)) end
-  for i = 1, #times do push(s, text(times[i] - by), 1) end
+  for i = 1, #times do push(s, text((tonumber(times[i]) or by) - by), 1) end
   call('PEXPIRE', s.key, lifetime(max(s.window, s.till - now)))
 end
 
@@ -73,7 +74,7 @@ algorithms[4] = {
       if length == 1 then return end
     end
     s.newest = time_at(s, -1)
-    if not s.newest or not time_at(s, s.head) then
+    if s.newest < 0 or time_at(s, s.head) < 0 then
       s.unreadable = true
       return
     end
@@ -119,7 +120,7 @@ algorithms[4] = {
       if leave > s.live - s.added then
         wait = s.window
       else
-        wait = time_at(s, s.head + s.dead + leave - 1) + s.window - now
+        wait = max(1, time_at(s, s.head + s.dead + leave - 1) + s.window - now)
       end
     end
     out[#out + 1] = s.live
