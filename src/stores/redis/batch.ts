@@ -38,7 +38,7 @@ export type OnRefusal = (request: Request, cells: readonly Cells[], nowMillis: n
 export class Batch {
   readonly entries: Entry[] = [];
   private readonly uses = new Map<string, KeyUse>();
-  private first: RemotePlan | undefined;
+  private firstPlan: RemotePlan | undefined;
   /** Whether all are takes from single counters of one rule, each counter once. */
   private uniform = true;
 
@@ -59,23 +59,28 @@ export class Batch {
     return true;
   }
 
+  get first(): Request {
+    return this.entries[0]!.request;
+  }
+
+  /** When the earliest of its requests arrived. */
+  get arrivedAt(): number {
+    return Math.min(...this.entries.map(({ request }) => request.arrivedAt));
+  }
+
   get keys(): IterableIterator<string> {
     return this.uses.keys();
   }
 
-  get keyCount(): number {
-    return this.uses.size;
-  }
-
   /** The algorithm whose quick script can do it all; undefined for the general one. */
   get single(): AlgorithmName | undefined {
-    return this.uniform ? this.first!.plan.rule.algorithm : undefined;
+    return this.uniform ? this.firstPlan!.plan.rule.algorithm : undefined;
   }
 
   /** What follows the time and the deadline in the script's arguments. */
   argumentsTo(args: string[]): void {
     if (this.uniform) {
-      args.push(...this.first!.numbers);
+      args.push(...this.firstPlan!.numbers);
       if (this.entries.every(({ request, more }) => request.count === 1 && !more)) return;
       for (const entry of this.entries) args.push(String(entry.request.count), `${times(entry)}`);
       return;
@@ -151,8 +156,8 @@ export class Batch {
 
   private use({ key, of }: RemoteCounter, entry: Entry): void {
     const use = this.uses.get(key);
-    this.first ??= of;
-    if (of !== this.first || use) this.uniform = false;
+    this.firstPlan ??= of;
+    if (of !== this.firstPlan || use) this.uniform = false;
     if (use) use.last = entry;
     else this.uses.set(key, { number: this.uses.size + 1, of, last: entry });
   }

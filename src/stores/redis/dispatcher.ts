@@ -4,7 +4,7 @@ import type { Health } from './health.js';
 import { SplitError } from './lane.js';
 import { Link, type LinkParts } from './link.js';
 import type { RemoteCounter } from './remote-counter.js';
-import { type Answer, type Request, TAKE } from './request.js';
+import { type Answer, GIVE, type Request, TAKE } from './request.js';
 import { groupsOf, inOrder, walk } from './slot-walk.js';
 
 export interface DispatcherParts extends Omit<LinkParts, 'onOutcome'> {
@@ -87,8 +87,12 @@ export class Dispatcher {
     if (this.link.usable || !this.link.whenBooted(() => this.send(request))) this.send(request);
   }
 
-  /** Asks for one thing on counters that are in one place. */
-  ask(what: What, nowMillis: number): Promise<Answer> {
+  /**
+   * Asks for one thing on counters that are in one place.
+   *
+   * @param arrivedAt whence its time is counted, by this process's monotonic clock
+   */
+  ask(what: What, nowMillis: number, arrivedAt = performance.now()): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.pass({
         action: what.action,
@@ -97,7 +101,7 @@ export class Dispatcher {
         time: what.time,
         clockMillis: nowMillis,
         nowMillis: this.parts.byClock ? nowMillis : undefined,
-        arrivedAt: performance.now(),
+        arrivedAt,
         ticket: undefined,
         done: resolve,
         failed: reject,
@@ -119,10 +123,12 @@ export class Dispatcher {
   }
 
   private walk(request: Request, groups: readonly (readonly RemoteCounter[])[]): void {
-    const { counters, action, count, clockMillis } = request;
-    walk(groups, counters, action === TAKE, count, (one, group, cost, time = 0) =>
-      this.ask({ action: one, counters: group, count: cost, time }, clockMillis),
-    ).then(
+    const { counters, action, count, clockMillis, arrivedAt } = request;
+    walk(groups, counters, action === TAKE, count, (one, group, cost, time = 0) => {
+      const what = { action: one, counters: group, count: cost, time };
+      // Who asked waits once for all groups; what is given back has a time of its own.
+      return this.ask(what, clockMillis, one === GIVE ? undefined : arrivedAt);
+    }).then(
       (answer) => request.done(answer),
       (error) => request.failed(error),
     );

@@ -40,32 +40,23 @@ export class Lane {
     const asked = this.pending;
     this.pending = [];
     let batch: Batch | undefined;
-    let first: Request | undefined;
     for (const request of asked) {
-      const together =
-        first && request.ticket!.kind === 'send' && request.nowMillis === first.nowMillis;
-      if (!(batch && together && batch.add(request))) {
-        if (batch) this.send(batch, first!);
-        batch = new Batch();
-        batch.add(request);
-        first = request;
-      }
-      if (request.ticket!.kind === 'probe') first = undefined;
+      if (batch && goTogether(batch.first, request) && batch.add(request)) continue;
+      if (batch) this.send(batch);
+      batch = only(request);
     }
-    if (batch) this.send(batch, batch.entries[0]!.request);
+    if (batch) this.send(batch);
   };
 
-  private send(batch: Batch, { arrivedAt, nowMillis }: Request): void {
-    const { timeoutMillis } = this.parts;
+  private send(batch: Batch): void {
     const onRefusal: OnRefusal = (request, ...known) => {
       if (!this.askedAfter(batch, request)) this.parts.onRefusal(request, ...known);
     };
-    const parts = { ...this.parts, onRefusal };
-    const call = new Call(batch, arrivedAt + timeoutMillis, nowMillis, parts);
+    const call = new Call(batch, { ...this.parts, onRefusal });
     this.underWay.add(batch);
     void call.run().then((again) => {
       this.underWay.delete(batch);
-      for (const request of again) this.send(only(request), request);
+      for (const request of again) this.send(only(request));
     });
   }
 
@@ -80,6 +71,12 @@ export class Lane {
       request.counters.some(({ key }) => counters.some((counter) => counter.key === key)),
     );
   }
+}
+
+/** A probe goes alone, and one call has one time. */
+function goTogether(first: Request, request: Request): boolean {
+  const sent = first.ticket!.kind === 'send' && request.ticket!.kind === 'send';
+  return sent && request.nowMillis === first.nowMillis;
 }
 
 function only(request: Request): Batch {
@@ -99,12 +96,15 @@ class Call {
   private over = false;
   private timer: NodeJS.Timeout | undefined;
 
+  /** When whoever waits longest has waited long enough, by this process's monotonic clock. */
+  private readonly endsAt: number;
+
   constructor(
     private readonly batch: Batch,
-    private readonly endsAt: number,
-    private readonly nowMillis: number | undefined,
     private readonly parts: LaneParts,
-  ) {}
+  ) {
+    this.endsAt = batch.arrivedAt + parts.timeoutMillis;
+  }
 
   /** Never rejects. Answers the requests that have to go out again, each alone. */
   async run(): Promise<readonly Request[]> {
@@ -127,7 +127,7 @@ class Call {
       const { connection, clock } = this.parts;
       // The last millisecond that is over by then, since it may act in all of it.
       const deadline = clock.at(this.endsAt - 1);
-      const reply = await callScript(connection, this.batch, this.nowMillis, deadline);
+      const reply = await callScript(connection, this.batch, deadline);
       clock.sample(reply[0]!, performance.now());
       if (reply.length > 1) return reply;
       if (tries === 1 || this.over) throw new TimeoutError('Redis ran the script too late');
@@ -153,7 +153,7 @@ class Call {
 
   private finish(error: Error | undefined, tell: () => void): void {
     this.over = true;
-    this.parts.onOutcome(this.batch.entries[0]!.request, error);
+    this.parts.onOutcome(this.batch.first, error);
     tell();
   }
 

@@ -23,20 +23,18 @@ const singles = Object.fromEntries(
  * Runs the script of a batch; one that the server does not know, or no longer, goes along with the
  * same call.
  *
- * @param nowMillis the injected time; undefined for the server's
  * @param deadline the last server millisecond at which the script may act; undefined for any
  */
 export async function callScript(
   connection: RedisConnection,
   batch: Batch,
-  nowMillis: number | undefined,
   deadline: number | undefined,
 ): Promise<readonly number[]> {
-  const { single } = batch;
+  const { single, first } = batch;
   const { sha, text } = single === undefined ? decide : singles[single];
   const keys = [...batch.keys];
   const args = ['EVALSHA', sha, String(keys.length), ...keys];
-  args.push(nowMillis === undefined ? '' : String(nowMillis));
+  args.push(first.nowMillis === undefined ? '' : String(first.nowMillis));
   args.push(deadline === undefined ? '' : String(deadline));
   batch.argumentsTo(args);
   const key = keys[0]!;

@@ -64,7 +64,7 @@ async function takeInTurn(
     try {
       answer = await ask(TAKE, group, cost);
     } finally {
-      if (!answer?.decision?.allowed) await giveBack(answers, cost, ask);
+      if (!answer?.decision?.allowed) giveBack(answers, cost, ask);
     }
     if (!answer.decision!.allowed) answers.clear();
     answers.set(group, answer);
@@ -72,10 +72,14 @@ async function takeInTurn(
   }
 }
 
-/** One that is lost on the way stays spent: that errs on the safe side. */
-async function giveBack(taken: ReadonlyMap<Group, Answer>, cost: number, ask: Ask): Promise<void> {
-  const all = [...taken].map(([group, { takenAtMillis }]) => ask(GIVE, group, cost, takenAtMillis));
-  await Promise.allSettled(all);
+/**
+ * Nobody waits for it: what is asked of the same counters after it is answered after it. One that is
+ * lost on the way stays spent, which errs on the safe side.
+ */
+function giveBack(taken: ReadonlyMap<Group, Answer>, cost: number, ask: Ask): void {
+  for (const [group, { takenAtMillis }] of taken) {
+    ask(GIVE, group, cost, takenAtMillis).catch(() => undefined);
+  }
 }
 
 function joined(
