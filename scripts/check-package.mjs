@@ -37,7 +37,7 @@ const APPLICATIONS = [
     name: 'nest11-cjs',
     checks: {
       'types:node10': 'compiles with TypeScript 5.5 and the old resolution, node10',
-      'types:node16': 'compiles with TypeScript 5.5 and node16',
+      'types:node16': 'compiles with TypeScript 5.5 and node16, ioredis too',
       test: 'limits under ts-jest and supertest',
     },
   },
@@ -57,7 +57,12 @@ const APPLICATIONS = [
   {
     name: 'core-only',
     install: ['--legacy-peer-deps'],
-    checks: { imported: 'is imported without Nest', required: 'is required without Nest' },
+    checks: {
+      imported: 'is imported without Nest',
+      required: 'is required without Nest',
+      'imported:redis': 'says which client of Redis to install, imported',
+      'required:redis': 'says which client of Redis to install, required',
+    },
   },
 ];
 
@@ -179,13 +184,33 @@ function holdsNothingElse() {
   expectNone(strays, 'Not from src (npm run clean, if an older build left them)');
 }
 
-/** Scripts for Redis and the like: what is not TypeScript is copied into both builds. */
+/** What is not TypeScript is copied into both builds; but for scripts of Redis, which lua.ts holds. */
 function holdsWhatIsCopied() {
-  const copied = listFiles(join(ROOT, 'src')).filter((path) => !path.endsWith('.ts'));
+  const copied = listFiles(join(ROOT, 'src')).filter((path) => !/\.(?:ts|lua)$/.test(path));
   const needed = copied.flatMap((path) => [`dist/esm/${path}`, `dist/cjs/${path}`]);
   expectNone(
     needed.filter((path) => !packedFiles.includes(path)),
     'In src, but not packed',
+  );
+}
+
+/** A door to Redis that loads none of the clients, which are there to be chosen among. */
+async function needsNoClient() {
+  await run(process.execPath, [join(ROOT, 'scripts', 'embed-lua.mjs'), '--check']);
+  const clients = Object.keys(MANIFEST.peerDependenciesMeta);
+  const built = ['esm', 'cjs'].flatMap((kind) =>
+    packedFiles.filter((path) => path.startsWith(`dist/${kind}/stores/redis/`)),
+  );
+  const code = built.filter((path) => /\.(?:js|d\.ts)$/.test(path));
+  if (code.length === 0) throw new Error('No code of the Redis store is packed');
+  const early = new RegExp(`^(?:import|export) .*from '(?:${clients.join('|')})'`, 'm');
+  const required = new RegExp(`^(?:const|var) .*require\\("(?:${clients.join('|')})"\\)`, 'm');
+  expectNone(
+    code.filter((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8');
+      return early.test(text) || required.test(text);
+    }),
+    'Imports a client at once',
   );
 }
 
@@ -222,6 +247,7 @@ async function checkTarball() {
   await check('tarball: holds entry points, README, LICENSE and CHANGELOG', holdsWhatItNeeds);
   await check('tarball: holds nothing that is not from src', holdsNothingElse);
   await check('tarball: holds what is copied from src', holdsWhatIsCopied);
+  await check('tarball: the Redis store loads no client before it needs one', needsNoClient);
   await check('tarball: depends on nothing and runs nothing at the install', dependsOnNothing);
   await check('tarball: attw reports nothing', () =>
     tool('@arethetypeswrong/cli', 'dist/index.js', ['--no-definitely-typed', TARBALL]),

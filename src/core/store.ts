@@ -50,7 +50,7 @@ export abstract class RateLimitStore {
    */
   abstract settle(receipt: Receipt, delta: number, nowMillis: number): MaybePromise<number>;
 
-  /** Makes counters as good as new. */
+  /** Makes counters as good as new; a block stands, since `block` ends it. */
   abstract reset(counters: readonly Counter[]): MaybePromise<void>;
 
   /** Refuses all that meets these counters before `untilMillis`; 0 unblocks. */

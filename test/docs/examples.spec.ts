@@ -13,11 +13,18 @@ import {
   RuleBook,
   type RuleBookSource,
 } from 'nestjs-doorman';
+import { RedisStore } from 'nestjs-doorman/redis';
 import { FakeClock } from 'nestjs-doorman/testing';
 import request from 'supertest';
 import { blocksOf, diagnosticsOf, example, run } from './blocks.js';
 
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'docs/rules.md', 'docs/algorithms.md'];
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/rules.md',
+  'docs/algorithms.md',
+  'docs/redis.md',
+];
 
 /** What the examples take for granted. */
 const PROLOGUE = `
@@ -25,11 +32,12 @@ import { Injectable, type DynamicModule } from '@nestjs/common';
 import {
   MemoryStore, RateLimitModule, RateLimitService, type RuleBookSource,
 } from 'nestjs-doorman';
+import { RedisStore } from 'nestjs-doorman/redis';
 declare class ConfigModule {}
 declare class ConfigService { getOrThrow<T>(name: string): T }
 declare class AppModule {}
 `;
-const IMPORTED = /^import .* from '(nestjs-doorman(\/core)?|@nestjs\/common)';$/m;
+const IMPORTED = /^import .* from '(nestjs-doorman(\/(core|redis|testing))?|@nestjs\/common)';$/m;
 
 describe('every TypeScript example', () => {
   const examples = DOCUMENTS.flatMap(blocksOf).filter(({ language }) => language === 'ts');
@@ -152,6 +160,24 @@ describe('the recipes of the README', () => {
     expect((perHost as { peek(key: string): unknown }).peek('example.org')).toMatchObject({
       remaining: 9,
     });
+  });
+
+  it('count in Redis', async () => {
+    const source = `export const limits = ${example('README.md', 'new RedisStore')}`;
+    const { limits } = await run(source, [], { RateLimitModule, RedisStore });
+    const module = await Test.createTestingModule({ imports: [limits as Type] }).compile();
+    module.useLogger(false);
+    await module.init();
+    expect(module.get(RateLimitStore).name).toBe('redis');
+    await module.close();
+  });
+
+  it('hold a store of yours to the contract', async () => {
+    const cases: [name: string, run: () => Promise<void>][] = [];
+    const it = (...one: (typeof cases)[number]) => cases.push(one);
+    await run(example('README.md', 'storeContract'), [], { it });
+    expect(cases.length).toBeGreaterThan(50);
+    await cases[0]![1]();
   });
 
   it('move the time of a module under test', async () => {

@@ -95,7 +95,11 @@ describeWithRedis.each(ADAPTERS)('the module with a Redis store, on %s', (adapte
     await server.kill();
     const running = await start(adapter, { controllers, limits: { rules, store } });
     expect(await seen(running)).toEqual([200, 200, 200]);
+    expect((await running.http.get('/orders')).headers['ratelimit']).toBeUndefined();
     expect(await statuses(running, 3, '/search')).toEqual([200, 200, 429]);
+    const { headers } = await running.http.get('/search').expect(429);
+    expect(headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' });
+    expect(headers['ratelimit']).toBeUndefined();
     const denied = await running.http.get('/login');
     expect(denied.status).toBe(503);
     expect(denied.headers).toMatchObject({ 'retry-after': '1', 'cache-control': 'no-store' });

@@ -236,6 +236,16 @@ export const FAULTY: readonly (readonly [
     /a reset makes a counter as good as new/,
   ],
   [
+    'lifts a block on a reset',
+    class extends Wrapped {
+      override reset = async (counters: readonly Counter[]) => {
+        this.inner.reset(counters);
+        this.inner.block(counters, 0, 0);
+      };
+    },
+    /a reset leaves a block standing/,
+  ],
+  [
     'blocks nothing',
     class extends Wrapped {
       override block = async () => undefined;

@@ -41,6 +41,14 @@ const BLOCKING: readonly Case[] = [
     await one.store.block(one.counters(policy), 0, one.moment(60_000));
     holds('unblocked', await one.take(policy, 60_000, 3), { allowed: true, remaining: 0 });
   }),
+  ...forEachAlgorithm('a reset leaves a block standing', async (one, name) => {
+    const policy = `${name},3,10`;
+    await one.spend(policy, 0, 2);
+    await one.block(policy, 700, 0);
+    await one.store.reset(one.counters(policy));
+    const blocked = { allowed: false, reason: 'blocked', remaining: 3 } as const;
+    holds('reset', await one.take(policy, 0), { ...blocked, retryAfterMillis: 700 });
+  }),
   [
     'the block of one of joined counters refuses all, and none of them takes',
     async (one) => {

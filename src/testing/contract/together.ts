@@ -50,13 +50,13 @@ export const TOGETHER: readonly Case[] = [
   [
     'the decision of joined rules has the numbers of those that matter',
     async (one) => {
-      const policy = 'token-bucket,5,10,name=burst & fixed-window,100,1d,name=daily';
+      const policy = 'token-bucket,5,10 & fixed-window,100,1d';
       for (let i = 0; i < 5; i++) await one.spend(policy, 0);
       const { rules, ...refused } = await one.take(policy, 0);
       holds('the sixth', refused, {
         allowed: false,
         reason: 'quota',
-        policy: 'burst',
+        policy: 'test',
         limit: 5,
         windowMillis: 10_000,
         remaining: 0,
@@ -68,8 +68,8 @@ export const TOGETHER: readonly Case[] = [
         'its rules',
         rules?.map((rule) => [rule.name, rule.allowed, rule.remaining, rule.retryAfterMillis]),
         [
-          ['burst', false, 0, 2000],
-          ['daily', true, 95, 0],
+          ['test', false, 0, 2000],
+          ['test-2', true, 95, 0],
         ],
       );
     },

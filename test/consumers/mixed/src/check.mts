@@ -5,12 +5,13 @@ import { NestFactory } from '@nestjs/core';
 import * as doorman from 'nestjs-doorman';
 import { Clock, LimiterFactory, RateLimitModule, RateLimitService } from 'nestjs-doorman';
 import * as core from 'nestjs-doorman/core';
+import * as redis from 'nestjs-doorman/redis';
 import * as testing from 'nestjs-doorman/testing';
 import { required, TeaController, TeaModule } from './tea.module.cjs';
 
 /* An ES module: what is imported here and what is required there must be the same. */
 
-const imported: Record<string, object> = { doorman, core, testing };
+const imported: Record<string, object> = { doorman, core, redis, testing };
 for (const [name, exports] of Object.entries<object>(required)) {
   const here = new Map(Object.entries(imported[name] ?? {}));
   const there = new Map(Object.entries(exports));

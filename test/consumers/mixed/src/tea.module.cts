@@ -24,5 +24,6 @@ export class TeaModule {}
 export const required = {
   doorman: require('nestjs-doorman'),
   core: require('nestjs-doorman/core'),
+  redis: require('nestjs-doorman/redis'),
   testing: require('nestjs-doorman/testing'),
 };

@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { deepStrictEqual, strictEqual } from 'node:assert';
+import { ConsoleLogger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { Clock, RateLimitService } from 'nestjs-doorman';
+import { Clock, RateLimitModule, RateLimitService } from 'nestjs-doorman';
 import { LimiterFactory, MemoryStore } from 'nestjs-doorman/core';
+import { RedisStore } from 'nestjs-doorman/redis';
 import { FakeClock } from 'nestjs-doorman/testing';
 import { AppModule } from './app.module.js';
 
@@ -22,6 +24,7 @@ async function main() {
   } finally {
     await app.close();
   }
+  await withoutClient();
   withoutNest();
   console.log('ok');
 }
@@ -46,6 +49,26 @@ async function askOverHttp(url: string, clock: FakeClock) {
 
   const taste = async () => (await fetch(`${url}/teas/tastings`, { method: 'POST' })).status;
   deepStrictEqual([await taste(), await taste(), await taste()], [200, 200, 429]);
+}
+
+/** No client of Redis is installed here: nothing breaks, and the log says what to do. */
+async function withoutClient() {
+  const store = new RedisStore({ url: 'redis://127.0.0.1:6379' }, { prefix: 'teas' });
+  const limits = RateLimitModule.forRoot({ store, rules: { default: 'fixed-window,1,10' } });
+  const module = await Test.createTestingModule({ imports: [limits] }).compile();
+  const logger = new ConsoleLogger();
+  const warnings: unknown[] = [];
+  logger.warn = (text: unknown) => void warnings.push(text);
+  logger.log = () => undefined;
+  module.useLogger(logger);
+  await module.init();
+  const { allowed, degraded } = await module.get(RateLimitService).check('alice', '/teas');
+  deepStrictEqual({ allowed, degraded }, { allowed: true, degraded: true });
+  deepStrictEqual(warnings, [
+    'The redis store failed, and each rule does as its onStoreError says: ' +
+      'The Redis store needs a client library: npm install ioredis',
+  ]);
+  await module.close();
 }
 
 /** The core by itself, on a clock that stands still. */
