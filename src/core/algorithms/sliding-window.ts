@@ -109,7 +109,11 @@ class SlidingWindow implements Algorithm {
   /** Answers how many entries the ring then has: the oldest make room, if there is none. */
   private take(cells: Cells, at: number, now: number, had: number, cost: number): number {
     let count = had;
-    if (count === 0) cells[at + SIZE] = this.capacity;
+    if (count === 0) {
+      // An empty ring begins anew: where it began may lie outside of one of this size.
+      cells[at + SIZE] = this.capacity;
+      cells[at + OLDEST] = 0;
+    }
     const size = cells[at + SIZE]! | 0;
     let next = (cells[at + OLDEST]! | 0) + count;
     if (next >= size) next -= size;
