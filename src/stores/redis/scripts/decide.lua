@@ -81,11 +81,15 @@ local function take(these, out, cost, n)
     admitted = max(0, admitted)
     out[#out + 1] = admitted
   end
-  for _, s in ipairs(these) do s.A.tell(s, out, cost, admitted) end
+  for _, s in ipairs(these) do
+    s.A.tell(s, out, cost, admitted)
+    -- Whoever looks at a moment too far ahead cuts it for good.
+    s.changed = s.changed or s.cut
+  end
   if admitted == 0 or cost == 0 then return end
   for _, s in ipairs(these) do
     s.A.take(s, admitted * cost)
-    s.dirty = true
+    s.dirty, s.changed = true, true
   end
 end
 
@@ -93,7 +97,7 @@ local function charge(these, count)
   local dropped = 0
   for _, s in ipairs(these) do
     dropped = max(dropped, count - s.A.charge(s, count))
-    s.dirty = true
+    s.dirty, s.changed = true, true
   end
   return dropped
 end
@@ -130,8 +134,12 @@ while position < #ARGV do
     out[#out + 1] = charge(these, count)
   else
     for _, s in ipairs(these) do
-      if action == GIVE then s.A.give(s, count, number) else block(s, count) end
-      s.dirty = true
+      if action == BLOCK then
+        block(s, count)
+      else
+        s.A.give(s, count, number)
+        s.dirty, s.changed = true, true
+      end
     end
     out[#out + 1] = 0
   end

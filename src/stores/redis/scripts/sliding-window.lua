@@ -36,7 +36,7 @@ local function push(s, time, n)
   end
 end
 
--- The key lives as long as its newest entry or its block.
+-- The key lives as long as its newest entry or its block; without a key there is nothing dead in it.
 local function expire(s)
   local left = s.live > 0 and s.newest + s.window - now or 0
   left = max(left, s.till - now)
@@ -44,6 +44,7 @@ local function expire(s)
     call('PEXPIRE', s.key, lifetime(left))
   else
     call('DEL', s.key)
+    s.head, s.dead = 0, 0
   end
 end
 

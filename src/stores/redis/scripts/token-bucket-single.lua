@@ -19,12 +19,13 @@ for i = 1, #KEYS do
     if ahead > 2 * fill then
       debt, dirty = full, true
     elseif ahead > 0 then
-      debt = ahead * pace
-      if part ~= '' then
+      if part == '' then
+        debt = ahead * pace
+      else
         local rest = part / of * pace
         local whole = floor(rest)
         if rest - whole >= 0.5 then whole = whole + 1 end
-        debt = debt - whole
+        debt = (ahead - 1) * pace + (pace - whole)
       end
     end
 

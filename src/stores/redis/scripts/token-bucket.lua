@@ -1,12 +1,13 @@
 -- Token bucket: the moment at which it is full again.
 --   '<full_at>'              whole milliseconds
 --   '<full_at> <part> <of>'  less part/of of a millisecond
+-- A block leaves it as it was written, s.stored, under whatever limit that was.
 -- s.debt is what is missing to full, in 1/unit of a token: a millisecond earns s.pace of them. The
 -- derivation is in token-bucket.ts; a part written under another limit is read as there.
 
 algorithms[1] = {
   read = function(s, value)
-    s.debt = 0
+    s.debt, s.stored, s.cut = 0, nil, false
     if not value then return end
     local full_at, part, of = match(value, '^(%d+) ?(%d*) ?(%d*)$')
     if not full_at then
@@ -14,16 +15,18 @@ algorithms[1] = {
       return
     end
     local ahead = full_at - now
+    if ahead > 0 then s.stored, s.ahead = value, ahead end
     if ahead > 2 * s.fill then
       s.debt = s.full
-      s.dirty = true
+      s.dirty, s.cut = true, true
     elseif ahead > 0 and part == '' then
       s.debt = ahead * s.pace
     elseif ahead > 0 then
       local rest = part / of * s.pace
       local whole = floor(rest)
       if rest - whole >= 0.5 then whole = whole + 1 end
-      s.debt = ahead * s.pace - whole
+      -- In this order: below 2^53, where ahead × pace need not be.
+      s.debt = (ahead - 1) * s.pace + (s.pace - whole)
     end
   end,
 
@@ -51,6 +54,7 @@ algorithms[1] = {
   end,
 
   save = function(s)
+    if s.stored and not s.changed then return s.stored, s.ahead end
     if s.debt <= 0 then return nil end
     local whole = floor(s.debt / s.pace)
     local part = s.debt - whole * s.pace
