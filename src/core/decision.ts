@@ -68,7 +68,11 @@ export const UNLIMITED: Decision = Object.freeze({
 
 /** The rules of a decision as a list, also when there is just one. */
 export function rulesOf(decision: Decision): readonly RuleDecision[] {
-  return decision.rules ?? [{ ...decision, name: decision.policy }];
+  if (decision.rules) return decision.rules;
+  const { policy: name, allowed, limit, windowMillis, remaining } = decision;
+  const { retryAfterMillis, resetAfterMillis, moreAfterMillis } = decision;
+  const numbers = { retryAfterMillis, resetAfterMillis, moreAfterMillis };
+  return [{ name, allowed, limit, windowMillis, remaining, ...numbers }];
 }
 
 /**

@@ -1,7 +1,13 @@
+import { blockedDecision } from '../../core/decision.js';
 import type { Outcome, StoreEntry } from '../../core/store.js';
 import type { Ticket } from './breaker.js';
 import type { RemoteCounter } from './remote-counter.js';
 import type { Action, Answer, Request } from './request.js';
+
+export interface RemoteOutcome extends Outcome {
+  /** The time of each key's take, where they were in several places. */
+  readonly takenAtOf?: ReadonlyMap<string, number> | undefined;
+}
 
 export type Resolve = (outcomes: readonly Outcome[]) => void;
 
@@ -32,8 +38,10 @@ export class Asked implements Request {
     this.ticket = undefined;
   }
 
-  done({ decision, takenAtMillis }: Answer): void {
-    this.resolve([{ entry: this.entry, decision: decision!, takenAtMillis }]);
+  done({ decision, blockedMillis, takenAtMillis, takenAtOf }: Answer): void {
+    const decided = blockedMillis > 0 ? blockedDecision(decision!, blockedMillis) : decision!;
+    const outcome: RemoteOutcome = { entry: this.entry, decision: decided, takenAtMillis };
+    this.resolve([takenAtOf ? { ...outcome, takenAtOf } : outcome]);
   }
 
   failed(error: Error): void {

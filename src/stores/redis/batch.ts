@@ -5,7 +5,7 @@
  * touched one of its counters; so everything happens in the order in which it was asked.
  */
 import type { Cells, View } from '../../core/algorithms/index.js';
-import { blockedDecision, type Decision } from '../../core/decision.js';
+import type { Decision } from '../../core/decision.js';
 import { decideTogether } from '../../core/joint-decision.js';
 import type { AlgorithmName } from '../../core/rule-fields.js';
 import type { RemoteCounter, RemotePlan } from './remote-counter.js';
@@ -108,7 +108,7 @@ export class Batch {
         for (const one of all(entry)) one.failed(new UnreadableError(one.counters));
       } else if (request.action > PEEK) {
         const takenAtMillis = request.nowMillis ?? reply[0]!;
-        request.done({ decision: undefined, number: status, takenAtMillis });
+        request.done({ decision: undefined, blockedMillis: 0, number: status, takenAtMillis });
       } else {
         const blockedMillis = status === BLOCKED ? reply[at++]! : 0;
         const admitted = blockedMillis > 0 ? 0 : status;
@@ -208,13 +208,13 @@ function decideAll(
     let decision = refusal;
     if (!decision) {
       decision = decide(action === TAKE && i < admitted);
-      if (blockedMillis > 0 && cost > 0) decision = blockedDecision(decision, blockedMillis);
       // Nothing changes any more: the others are refused alike.
       if (i >= admitted) refusal = decision;
     }
-    (i === 0 ? request : more![i - 1]!).done({ decision, number: 0, takenAtMillis: now });
+    const one = i === 0 ? request : more![i - 1]!;
+    one.done({ decision, blockedMillis, number: 0, takenAtMillis: now });
   }
   const quota = refusal?.reason === 'quota' && action === TAKE;
-  if (quota) onRefusal(request, scratch, now);
+  if (quota && blockedMillis === 0) onRefusal(request, scratch, now);
   return at;
 }

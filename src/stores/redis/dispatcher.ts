@@ -11,6 +11,8 @@ export interface DispatcherParts extends Omit<LinkParts, 'onOutcome'> {
   readonly health: Health;
   /** Whether the Clock's time decides, and not the server's. */
   readonly byClock: boolean;
+  /** Told of counters that get back what was taken of them, before they do. */
+  readonly onGiveBack: (counters: readonly RemoteCounter[]) => void;
 }
 
 type What = Pick<Request, 'action' | 'counters' | 'count' | 'time'>;
@@ -87,12 +89,22 @@ export class Dispatcher {
     if (this.link.usable || !this.link.whenBooted(() => this.send(request))) this.send(request);
   }
 
-  /**
-   * Asks for one thing on counters that are in one place.
-   *
-   * @param arrivedAt whence its time is counted, by this process's monotonic clock
-   */
-  ask(what: What, nowMillis: number, arrivedAt = performance.now()): Promise<Answer> {
+  /** Changes counters that are in one place; one by one, where they are on their way to another. */
+  change(what: What, nowMillis: number): Promise<Answer> {
+    return this.ask(what, nowMillis).catch(async (error) => {
+      if (!(error instanceof SplitError)) throw error;
+      const each = what.counters.map((one) => this.ask({ ...what, counters: [one] }, nowMillis));
+      const answers = await Promise.all(each);
+      return answers.reduce((a, b) => (b.number > a.number ? b : a));
+    });
+  }
+
+  close(): void {
+    this.link.close();
+  }
+
+  /** @param arrivedAt whence its time is counted, by this process's monotonic clock */
+  private ask(what: What, nowMillis: number, arrivedAt = performance.now()): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.pass({
         action: what.action,
@@ -109,17 +121,14 @@ export class Dispatcher {
     });
   }
 
-  close(): void {
-    this.link.close();
-  }
-
   private send(request: Request): void {
     const { counters } = request;
     const { slot } = counters[0]!;
+    const oneByOne = () => this.walk(request, inOrder(counters.map(alone)));
     if (counters.length === 1) this.pass(request);
-    else if (counters.some((counter) => counter.slot !== slot)) {
-      this.walk(request, groupsOf(counters));
-    } else this.pass(new Together(request, () => this.walk(request, inOrder(counters.map(alone)))));
+    else if (counters.every((counter) => counter.slot === slot)) {
+      this.pass(new Together(request, oneByOne));
+    } else this.walk(new Together(request, oneByOne), groupsOf(counters));
   }
 
   private walk(request: Request, groups: readonly (readonly RemoteCounter[])[]): void {
@@ -127,7 +136,9 @@ export class Dispatcher {
     walk(groups, counters, action === TAKE, count, (one, group, cost, time = 0) => {
       const what = { action: one, counters: group, count: cost, time };
       // Who asked waits once for all groups; what is given back has a time of its own.
-      return this.ask(what, clockMillis, one === GIVE ? undefined : arrivedAt);
+      if (one !== GIVE) return this.ask(what, clockMillis, arrivedAt);
+      this.parts.onGiveBack(group);
+      return this.change(what, clockMillis);
     }).then(
       (answer) => request.done(answer),
       (error) => request.failed(error),

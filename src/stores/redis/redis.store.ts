@@ -4,7 +4,7 @@ import type { Counter } from '../../core/counter-plan.js';
 import type { DegradedLimiter } from '../../core/degraded-limiter.js';
 import { type Outcome, RateLimitStore, type Receipt, type StoreEntry } from '../../core/store.js';
 import type { StoreEvent } from '../../core/store-event.js';
-import { Asked, type Fallback, type Resolve } from './asked.js';
+import { Asked, type Fallback, type RemoteOutcome, type Resolve } from './asked.js';
 import { UnreadableError } from './batch.js';
 import { openConnection } from './clients/connect.js';
 import type { RedisTarget } from './clients/target.js';
@@ -72,6 +72,7 @@ export class RedisStore extends RateLimitStore {
       timeoutMillis,
       health,
       byClock: this.byClock,
+      onGiveBack: (counters) => this.refusals.forget(counters),
       onUsable: () => {
         this.instances.start();
         void this.instances.beat();
@@ -105,8 +106,10 @@ export class RedisStore extends RateLimitStore {
     if ((receipt as Outcome).decision?.degraded) {
       return this.degraded.settle(receipt, delta, nowMillis);
     }
-    const what = { count: Math.abs(delta), time: receipt.takenAtMillis };
+    const { takenAtOf } = receipt as RemoteOutcome;
+    const timeOf = ({ key }: RemoteCounter) => takenAtOf?.get(key) ?? receipt.takenAtMillis;
     const action = delta < 0 ? GIVE : CHARGE;
+    const what = { count: Math.abs(delta), timeOf };
     const answers = await Promise.allSettled(
       this.change(action, receipt.entry.counters, what, nowMillis),
     );
@@ -118,13 +121,13 @@ export class RedisStore extends RateLimitStore {
 
   /** @throws what kept Redis from doing it, rejected */
   async reset(counters: readonly Counter[]): Promise<void> {
-    await Promise.all(this.change(RESET, counters, { count: 0, time: 0 }, this.lastNow));
+    await Promise.all(this.change(RESET, counters, { count: 0 }, this.lastNow));
   }
 
   /** @throws what kept Redis from doing it, rejected */
   async block(counters: readonly Counter[], untilMillis: number, nowMillis: number): Promise<void> {
     const count = Math.max(0, untilMillis - nowMillis);
-    await Promise.all(this.change(BLOCK, counters, { count, time: 0 }, nowMillis));
+    await Promise.all(this.change(BLOCK, counters, { count }, nowMillis));
   }
 
   override onEvent(listener: (event: StoreEvent) => void): () => void {
@@ -162,7 +165,7 @@ export class RedisStore extends RateLimitStore {
         return;
       }
       this.refusals.forget(counters);
-    }
+    } else this.refusals.forgetOthers(counters);
     const action = takes ? TAKE : PEEK;
     const times = { clockMillis: nowMillis, nowMillis: injected, arrivedAt };
     this.dispatcher.decide(new Asked(entry, counters, action, times, resolve, this.withoutRedis));
@@ -178,13 +181,13 @@ export class RedisStore extends RateLimitStore {
   private change(
     action: Action,
     counters: readonly Counter[],
-    what: { readonly count: number; readonly time: number },
+    { count, timeOf = () => 0 }: { count: number; timeOf?: (counter: RemoteCounter) => number },
     nowMillis: number,
   ) {
     const remote = this.remote(counters);
     this.refusals.forget(remote);
-    return groupsOf(remote).map((group) =>
-      this.dispatcher.ask({ action, counters: group, ...what }, nowMillis),
+    return groupsOf(remote, timeOf).map((counters) =>
+      this.dispatcher.change({ action, counters, count, time: timeOf(counters[0]!) }, nowMillis),
     );
   }
 

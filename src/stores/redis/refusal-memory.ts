@@ -51,6 +51,14 @@ export class RefusalMemory {
     for (const { key } of counters) this.known.delete(key);
   }
 
+  /** A look under another rule may change what is stored: it cuts a moment that is too far ahead. */
+  forgetOthers(counters: readonly RemoteCounter[]): void {
+    if (this.known.size === 0) return;
+    for (const { key, of } of counters) {
+      if (this.known.get(key)?.of !== of) this.known.delete(key);
+    }
+  }
+
   clear(): void {
     this.known.clear();
   }

@@ -20,12 +20,16 @@ export type Action =
 
 /** What a script answered to a request. */
 export interface Answer {
-  /** Of a take or a peek. */
+  /** Of a take or a peek, as if no counter were blocked. */
   readonly decision: Decision | undefined;
+  /** For how long a counter of it is blocked still; 0 where none is. */
+  readonly blockedMillis: number;
   /** Of a charge: how much was dropped. */
   readonly number: number;
   /** The store's time. */
   readonly takenAtMillis: number;
+  /** The same of each key, where they were asked one after another. */
+  readonly takenAtOf?: ReadonlyMap<string, number>;
 }
 
 /** One thing to do on counters that are all in one place. */

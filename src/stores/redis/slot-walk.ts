@@ -4,7 +4,7 @@
  * two who ask for the same cannot each hold what the other needs; the first refusal stops, and what
  * was taken is given back. Meanwhile another may be refused for it; one too many is never let in.
  */
-import { blockedDecision, type Decision, joinDecisions, rulesOf } from '../../core/decision.js';
+import { joinDecisions, rulesOf } from '../../core/decision.js';
 import type { RemoteCounter } from './remote-counter.js';
 import { type Action, type Answer, GIVE, PEEK, TAKE } from './request.js';
 
@@ -17,13 +17,17 @@ export type Ask = (
 
 type Group = readonly RemoteCounter[];
 
-/** Counters by slot, in the order of their keys. */
-export function groupsOf(counters: readonly RemoteCounter[]): Group[] {
-  const groups = new Map<number, RemoteCounter[]>();
+/** Counters by slot, and by time where it is told, in the order of their keys. */
+export function groupsOf(
+  counters: readonly RemoteCounter[],
+  timeOf: (counter: RemoteCounter) => number = () => 0,
+): Group[] {
+  const groups = new Map<string, RemoteCounter[]>();
   for (const counter of counters) {
-    const group = groups.get(counter.slot);
+    const place = `${counter.slot} ${timeOf(counter)}`;
+    const group = groups.get(place);
     if (group) group.push(counter);
-    else groups.set(counter.slot, [counter]);
+    else groups.set(place, [counter]);
   }
   return inOrder([...groups.values()]);
 }
@@ -64,12 +68,16 @@ async function takeInTurn(
     try {
       answer = await ask(TAKE, group, cost);
     } finally {
-      if (!answer?.decision?.allowed) giveBack(answers, cost, ask);
+      if (!answer || !tookAll(answer)) giveBack(answers, cost, ask);
     }
-    if (!answer.decision!.allowed) answers.clear();
+    if (!tookAll(answer)) answers.clear();
     answers.set(group, answer);
-    if (!answer.decision!.allowed) return;
+    if (!tookAll(answer)) return;
   }
+}
+
+function tookAll({ decision, blockedMillis }: Answer): boolean {
+  return decision!.allowed && blockedMillis === 0;
 }
 
 /**
@@ -93,12 +101,14 @@ function joined(
       return group.map((counter, i) => [counter, decided[i]!] as const);
     }),
   );
-  let decision: Decision = joinDecisions(all.map((counter) => rules.get(counter)!));
-  let takenAtMillis = 0;
-  for (const answer of answers.values()) {
-    takenAtMillis = Math.max(takenAtMillis, answer.takenAtMillis);
-    const { reason, retryAfterMillis } = answer.decision!;
-    if (reason === 'blocked') decision = blockedDecision(decision, retryAfterMillis);
-  }
-  return { decision, number: 0, takenAtMillis };
+  const decision = joinDecisions(all.map((counter) => rules.get(counter)!));
+  const told = [...answers.values()];
+  const blockedMillis = Math.max(...told.map((answer) => answer.blockedMillis));
+  const takenAtMillis = Math.max(...told.map((answer) => answer.takenAtMillis));
+  const takenAtOf = new Map(
+    [...answers].flatMap(([group, { takenAtMillis }]) =>
+      group.map(({ key }) => [key, takenAtMillis] as const),
+    ),
+  );
+  return { decision, blockedMillis, number: 0, takenAtMillis, takenAtOf };
 }
