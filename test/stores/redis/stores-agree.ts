@@ -1,39 +1,22 @@
-import type { Counter, CounterPlan } from '../../../src/core/counter-plan.js';
-import { planCounters } from '../../../src/core/counter-plan.js';
 import type { Outcome, RateLimitStore } from '../../../src/core/index.js';
-import { MemoryStore, Policy } from '../../../src/core/index.js';
+import { MemoryStore } from '../../../src/core/index.js';
+import {
+  countersOf,
+  type Deed,
+  Deeds,
+  type Plans,
+  plansOf,
+  randomOf,
+  type Texts,
+} from './deeds.js';
 
-/** Whole numbers from 0 to below n, the same for the same seed (xorshift32). */
-export function randomOf(seed: number): (n: number) => number {
-  let state = seed | 0 || 1;
-  return (n) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % n;
-  };
-}
+export { randomOf };
 
 export const START = 1_700_000_000_000;
-const USERS = ['alice', 'bob', ''];
-
-/** Fresh plans: two stores may not share them, as each notes on a plan what it knows of it. */
-function plansOf(texts: readonly string[], place: string): CounterPlan[][] {
-  return texts.map((text, i) => [
-    ...planCounters({ policy: Policy.parse(text), place: `${place}${i}`, label: 'test' }),
-  ]);
-}
-
-/** One thing that is done to a store. */
-interface Deed {
-  readonly kind: 'take' | 'peek' | 'settle' | 'reset' | 'block';
-  readonly counters: readonly { readonly policy: number; readonly user: string }[];
-  readonly number: number;
-}
 
 interface Side {
   readonly store: RateLimitStore;
-  readonly plans: CounterPlan[][];
+  readonly plans: Plans;
   /** Of the last take that was let in. */
   receipt: Outcome | undefined;
 }
@@ -44,11 +27,16 @@ interface Answered {
 }
 
 export interface Run {
-  readonly rules: readonly string[];
+  readonly rules: readonly Texts[];
   readonly steps: number;
   readonly seed: number;
   /** Keys of another run in the same Redis are none of this one's. */
   readonly place: string;
+  /**
+   * Of a cluster: joined counters of two users are in two slots, and asked one after another; what
+   * is asked in the same tick may come in between, so then one waits for the other.
+   */
+  readonly cluster?: boolean;
 }
 
 /**
@@ -57,7 +45,7 @@ export interface Run {
  */
 export async function firstDifference(
   store: RateLimitStore,
-  { rules, steps, seed, place }: Run,
+  { rules, steps, seed, place, cluster = false }: Run,
 ): Promise<number | string> {
   const random = randomOf(seed);
   const ours: Side = { store, plans: plansOf(rules, place), receipt: undefined };
@@ -66,14 +54,16 @@ export async function firstDifference(
     plans: plansOf(rules, place),
     receipt: undefined,
   };
+  const deeds = new Deeds(random, memory.plans);
   let now = START + random(1_000_000);
   let decided = 0;
   while (decided < steps) {
-    now += pause(random);
-    const deeds = Array.from({ length: 1 + random(12) }, () => deed(random, rules.length, memory));
+    now += deeds.pause();
+    const taken = memory.receipt?.entry.cost;
+    const these = Array.from({ length: 1 + random(12) }, () => deeds.next(taken));
+    const answers = await actAll(ours, these, now, cluster && these.some(isWide));
     let next = [ours.receipt, memory.receipt];
-    const answers = await Promise.all(deeds.map((one) => act(ours, one, now)));
-    for (const [i, one] of deeds.entries()) {
+    for (const [i, one] of these.entries()) {
       const expected = await act(memory, one, now);
       const answer = answers[i]!;
       if (answer.text !== expected.text) {
@@ -83,41 +73,37 @@ export async function firstDifference(
       if (expected.receipt) next = [answer.receipt, expected.receipt];
     }
     [ours.receipt, memory.receipt] = next;
-    decided += deeds.length;
+    decided += these.length;
   }
   return decided;
 }
 
-function pause(random: (n: number) => number): number {
-  return [0, 0, 1, random(20), random(500), random(3000)][random(6)]!;
+function isWide({ asked, kind }: Deed): boolean {
+  return kind === 'take' && new Set(asked.map(({ user }) => user)).size > 1;
 }
 
-function deed(random: (n: number) => number, policies: number, { receipt }: Side): Deed {
-  const one = () => ({ policy: random(policies), user: USERS[random(USERS.length)]! });
-  const first = one();
-  const second = one();
-  const joint = random(5) === 0 && (second.policy !== first.policy || second.user !== first.user);
-  const counters = joint ? [first, second] : [first];
-  const dice = random(40);
-  const cost = [1, 1, 1, 1, 2, 3, 0, 1000][random(8)]!;
-  if (dice < 28) return { kind: 'take', counters, number: cost };
-  if (dice < 34) return { kind: 'peek', counters, number: cost };
-  if (dice < 38 && receipt) return { kind: 'settle', counters, number: random(7) - 4 };
-  if (dice === 38) return { kind: 'reset', counters, number: 0 };
-  return { kind: 'block', counters, number: [0, 1, 700, 4000][random(4)]! };
+async function actAll(
+  side: Side,
+  deeds: readonly Deed[],
+  now: number,
+  inTurn: boolean,
+): Promise<readonly Answered[]> {
+  if (!inTurn) return Promise.all(deeds.map((one) => act(side, one, now)));
+  const answers: Answered[] = [];
+  for (const one of deeds) answers.push(await act(side, one, now));
+  return answers;
 }
 
-async function act(side: Side, { kind, counters, number }: Deed, now: number): Promise<Answered> {
+async function act(side: Side, deed: Deed, now: number): Promise<Answered> {
   const { store, plans, receipt } = side;
-  const these: Counter[] = counters.flatMap(({ policy, user }) =>
-    plans[policy]!.map((plan) => ({ plan, values: [user, '/orders'] })),
-  );
-  if (kind === 'reset') return { text: String(await store.reset(these)) };
+  const { kind, number } = deed;
+  const counters = countersOf(plans, deed);
+  if (kind === 'reset') return { text: String(await store.reset(counters)) };
   if (kind === 'block') {
-    return { text: String(await store.block(these, number && now + number, now)) };
+    return { text: String(await store.block(counters, number && now + number, now)) };
   }
   if (kind === 'settle') return { text: `settled ${await store.settle(receipt!, number, now)}` };
-  const [outcome] = await store.decide([{ counters: these, cost: number, mode: kind }], now);
+  const [outcome] = await store.decide([{ counters, cost: number, mode: kind }], now);
   const { takenAtMillis, decision } = outcome!;
   const { rules, ...numbers } = decision;
   const text = JSON.stringify([takenAtMillis, numbers, rules]);
