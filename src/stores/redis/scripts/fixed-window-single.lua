@@ -3,7 +3,7 @@ local left = (this + 1) * window - now
 
 for i = 1, #KEYS do
   local value, till, readable = values[i], 0, true
-  local number = value and tonumber(value)
+  local number = value and match(value, '^%d+$')
   local box, count = -1, 0
   if number then
     box = floor(number / 1000000)
@@ -12,7 +12,7 @@ for i = 1, #KEYS do
     till, value = unblocked(value)
     if value then
       box, count = match(value, '^(%d+) (%d+)$')
-      number = not box and tonumber(value)
+      number = not box and match(value, '^%d+$')
       if box then
         box, count = box + 0, count + 0
       elseif number then

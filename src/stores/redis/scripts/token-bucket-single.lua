@@ -2,12 +2,13 @@ local pace, unit, full, fill = ARGV[5] + 0, ARGV[6] + 0, ARGV[7] + 0, ARGV[8] + 
 
 for i = 1, #KEYS do
   local value, till, readable = values[i], 0, true
-  local full_at, part, of = value and tonumber(value), '', nil
+  local full_at, part, of = value and match(value, '^%d+$'), nil, nil
   if value and not full_at then
     till, value = unblocked(value)
     if value then
-      full_at, part, of = match(value, '^(%d+) ?(%d*) ?(%d*)$')
-      readable = full_at
+      full_at = match(value, '^%d+$')
+      if not full_at then full_at, part, of = match(value, '^(%d+) (%d+) (%d+)$') end
+      readable = full_at and not (part and part - of >= 0)
     end
   end
   if not readable then
@@ -19,7 +20,7 @@ for i = 1, #KEYS do
     if ahead > 2 * fill then
       debt, dirty = full, true
     elseif ahead > 0 then
-      if part == '' then
+      if not part then
         debt = ahead * pace
       else
         local rest = part / of * pace

@@ -9,8 +9,9 @@ algorithms[1] = {
   read = function(s, value)
     s.debt, s.stored, s.cut = 0, nil, false
     if not value then return end
-    local full_at, part, of = match(value, '^(%d+) ?(%d*) ?(%d*)$')
-    if not full_at then
+    local full_at, part, of = match(value, '^%d+$')
+    if not full_at then full_at, part, of = match(value, '^(%d+) (%d+) (%d+)$') end
+    if not full_at or part and part - of >= 0 then
       s.unreadable = true
       return
     end
@@ -19,7 +20,7 @@ algorithms[1] = {
     if ahead > 2 * s.fill then
       s.debt = s.full
       s.dirty, s.cut = true, true
-    elseif ahead > 0 and part == '' then
+    elseif ahead > 0 and not part then
       s.debt = ahead * s.pace
     elseif ahead > 0 then
       local rest = part / of * s.pace
