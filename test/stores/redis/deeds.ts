@@ -1,6 +1,6 @@
 import type { Counter, CounterPlan } from '../../../src/core/counter-plan.js';
 import { planCounters } from '../../../src/core/counter-plan.js';
-import { Policy } from '../../../src/core/index.js';
+import { type Decision, Policy } from '../../../src/core/index.js';
 
 /** Whole numbers from 0 to below n, the same for the same seed (xorshift32). */
 export function randomOf(seed: number): Random {
@@ -65,9 +65,13 @@ export class Deeds {
     this.inForce = plans.map(() => 0);
   }
 
-  pause(): number {
+  /** @param last of what was decided: the moments that it tells are where mistakes show */
+  pause(last: Decision | undefined): number {
     const { random } = this;
-    return [0, 0, 1, random(20), random(500), random(3000)][random(6)]!;
+    const { retryAfterMillis = 0, moreAfterMillis = 0, resetAfterMillis = 0 } = last ?? {};
+    const told = [retryAfterMillis, moreAfterMillis, resetAfterMillis][random(3)]!;
+    const soon = told > 0 && told < 20_000 ? told : 1;
+    return [0, 0, 1, random(20), random(500), random(3000), soon, soon - 1][random(8)]!;
   }
 
   /** @param taken what the last take that was let in took; undefined when there was none */

@@ -17,7 +17,9 @@ export function stateOf(algorithm: string, random: Random, now: number, window: 
   return random(4) === 0 ? block : `${block} ${value}`;
 }
 
-const VALUES: Readonly<Record<string, (random: Random, now: number, window: number) => State>> = {
+type Value = string | readonly string[];
+
+const VALUES: Readonly<Record<string, (random: Random, now: number, window: number) => Value>> = {
   'token-bucket': (random, now, window) => {
     const fullAt = now + random(4 * window) - window;
     const of = 1 + random(1000);

@@ -1,4 +1,4 @@
-import type { Outcome, RateLimitStore } from '../../../src/core/index.js';
+import type { Decision, Outcome, RateLimitStore } from '../../../src/core/index.js';
 import { MemoryStore } from '../../../src/core/index.js';
 import {
   countersOf,
@@ -24,6 +24,7 @@ interface Side {
 interface Answered {
   readonly text: string;
   readonly receipt?: Outcome | undefined;
+  readonly decision?: Decision;
 }
 
 export interface Run {
@@ -57,8 +58,9 @@ export async function firstDifference(
   const deeds = new Deeds(random, memory.plans);
   let now = START + random(1_000_000);
   let decided = 0;
+  let last: Decision | undefined;
   while (decided < steps) {
-    now += deeds.pause();
+    now += deeds.pause(last);
     const taken = memory.receipt?.entry.cost;
     const these = Array.from({ length: 1 + random(12) }, () => deeds.next(taken));
     const answers = await actAll(ours, these, now, cluster && these.some(isWide));
@@ -70,6 +72,7 @@ export async function firstDifference(
         const where = `seed ${seed}, ${rules.join(' | ')}, at ${now - START}, after ${decided}`;
         return `${where}: ${JSON.stringify(one)}\n  it says      ${answer.text}\n  memory says  ${expected.text}`;
       }
+      last = expected.decision ?? last;
       if (expected.receipt) next = [answer.receipt, expected.receipt];
     }
     [ours.receipt, memory.receipt] = next;
@@ -94,7 +97,12 @@ async function actAll(
   return answers;
 }
 
-async function act(side: Side, deed: Deed, now: number): Promise<Answered> {
+/** What fails is an answer too: the memory store never does. */
+function act(side: Side, deed: Deed, now: number): Promise<Answered> {
+  return perform(side, deed, now).catch((error) => ({ text: String(error) }));
+}
+
+async function perform(side: Side, deed: Deed, now: number): Promise<Answered> {
   const { store, plans, receipt } = side;
   const { kind, number } = deed;
   const counters = countersOf(plans, deed);
@@ -108,5 +116,5 @@ async function act(side: Side, deed: Deed, now: number): Promise<Answered> {
   const { rules, ...numbers } = decision;
   const text = JSON.stringify([takenAtMillis, numbers, rules]);
   const taken = decision.allowed && kind === 'take' && number > 0;
-  return { text, receipt: taken ? outcome : undefined };
+  return { text, decision, receipt: taken ? outcome : undefined };
 }
