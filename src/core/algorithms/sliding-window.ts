@@ -96,7 +96,8 @@ class SlidingWindow implements Algorithm {
     for (let i = 0; i < count; i++) cells[at + RING + i] = this.time(old, oldAt, i);
     cells[at + FRESH_AT] = old[oldAt + FRESH_AT]!;
     cells[at + COUNT] = count;
-    cells[at + SIZE] = this.capacity;
+    // A smaller rule may be the one that finds it in the old place.
+    cells[at + SIZE] = Math.max(this.capacity, old[oldAt + SIZE]!);
   }
 
   /** A ring that was made for a smaller limit, in cells that have room for this one. */
