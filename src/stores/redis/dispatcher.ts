@@ -167,11 +167,11 @@ export class Dispatcher {
   private noteOutcome(ticket: Ticket, nowMillis: number, error: Error | undefined): void {
     const { health } = this.parts;
     if (error) {
-      health.failed(error);
+      health.failed(error, nowMillis);
       this.breaker.failed(ticket, nowMillis);
     } else {
       this.breaker.succeeded(ticket);
-      health.succeeded();
+      health.succeeded(nowMillis);
     }
   }
 }

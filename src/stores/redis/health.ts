@@ -1,10 +1,17 @@
 import type { StoreEvent } from '../../core/store-event.js';
 
+/**
+ * Redis counts as recovered when it answers this long after the last failure, so that one that fails
+ * now and then is told of as one failure, not twice for each request.
+ */
+const QUIET_MILLIS = 1000;
+
 /** Tells those who listen how the store is: a failure and a recovery once each, a warning once. */
 export class Health {
   private readonly listeners = new Set<(event: StoreEvent) => void>();
   private readonly warned = new Set<string>();
   private down = false;
+  private failedAt = 0;
 
   listen(listener: (event: StoreEvent) => void): () => void {
     this.listeners.add(listener);
@@ -13,14 +20,15 @@ export class Health {
     };
   }
 
-  failed(error: Error): void {
+  failed(error: Error, nowMillis: number): void {
+    this.failedAt = Math.max(this.failedAt, nowMillis);
     if (this.down) return;
     this.down = true;
     this.tell({ type: 'failed', error });
   }
 
-  succeeded(): void {
-    if (!this.down) return;
+  succeeded(nowMillis: number): void {
+    if (!this.down || nowMillis < this.failedAt + QUIET_MILLIS) return;
     this.down = false;
     this.tell({ type: 'recovered' });
   }
