@@ -1,26 +1,13 @@
-import { readFileSync } from 'node:fs';
 import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Policy, RateLimitService, type RateLimitStore } from 'nestjs-doorman';
 import { RedisStore } from 'nestjs-doorman/redis';
-import { storeContract } from 'nestjs-doorman/testing';
 import { planCounters } from '../../src/core/counter-plan.js';
-import * as lua from '../../src/stores/redis/lua.js';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { blocksOf, example, run } from './blocks.js';
+import { example, run } from './blocks.js';
 
 const FILE = 'docs/redis.md';
-const TEXT = readFileSync(FILE, 'utf8');
-const ACL = blocksOf(FILE)
-  .find(({ language }) => language === 'redis')!
-  .text.trim();
-
-/** The commands of the scripts, in lower case. */
-const OF_SCRIPTS = [lua.DECIDE, ...Object.values(lua.SINGLE)].flatMap((text) =>
-  [...text.matchAll(/\bp?call_?\('(\w+)'/g)].map(([, name]) => name!.toLowerCase()),
-);
-
 describeWithRedis('docs/redis.md', () => {
   let server: RedisServer;
 
@@ -82,33 +69,6 @@ describeWithRedis('docs/redis.md', () => {
     expect(states).toEqual(['open']);
     await store.close();
   });
-
-  it('names the commands that the store needs, and no others', () => {
-    const granted = [...ACL.matchAll(/ \+(\S+)/g)].map(([, name]) => name);
-    const needed = new Set([...OF_SCRIPTS, 'eval', 'evalsha', 'ping']);
-    expect(granted.sort()).toEqual([...needed].sort());
-  });
-
-  it('gives a user all rights that the store needs', async () => {
-    const [, ...words] = ACL.split(' ');
-    await server.send('ACL', ...(words as [string]));
-    await server.send('ACL', 'SETUSER', 'doorman', '+info', ...heartbeatRights());
-    const target = { url: `redis://doorman:secret@127.0.0.1:${server.port}` };
-    const create = async () => {
-      const options = { time: 'clock', timeoutMillis: 5000, instances: 'auto' } as const;
-      const store = new RedisStore(target, { prefix: 'shop', ...options });
-      await until('the store is connected', () => store.connected);
-      return store;
-    };
-    for (const { run } of storeContract(create)) await run();
-    const denied = (await server.send('ACL', 'LOG')) as unknown[][];
-    expect(denied.map((fields) => fields[fields.indexOf('object') + 1])).toEqual([]);
-  }, 60_000);
-
-  /** As the table beside the user's command says. */
-  function heartbeatRights(): string[] {
-    return /`(\+zadd [^`]+)`/.exec(TEXT)![1]!.split(' ');
-  }
 
   it('tells about how much memory a counter takes', async () => {
     const url = `redis://127.0.0.1:${server.port}`;

@@ -1,6 +1,8 @@
-import { RedisStore } from 'nestjs-doorman/redis';
+import { RedisStore, type RedisTarget } from 'nestjs-doorman/redis';
 import { storeContract } from 'nestjs-doorman/testing';
-import { MemoryStore } from '../../src/core/index.js';
+import { planCounters } from '../../src/core/counter-plan.js';
+import { MemoryStore, Policy } from '../../src/core/index.js';
+import { RedisCluster } from '../support/redis-cluster.js';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
 
@@ -9,6 +11,13 @@ describe('the memory store keeps the contract', () => {
     it(name, run);
   }
 });
+
+/** A store on that target which goes by the time that it is handed. */
+async function redisStore(target: RedisTarget): Promise<RedisStore> {
+  const store = new RedisStore(target, { prefix: 'test', time: 'clock', timeoutMillis: 5000 });
+  await until('the store is connected', () => store.connected);
+  return store;
+}
 
 describeWithRedis('the Redis store keeps the contract', () => {
   let server: RedisServer;
@@ -19,10 +28,36 @@ describeWithRedis('the Redis store keeps the contract', () => {
 
   afterAll(() => server.stop());
 
+  const create = () => redisStore({ url: `redis://127.0.0.1:${server.port}` });
+  for (const { name, run } of storeContract(create)) it(name, run, 30_000);
+});
+
+describeWithRedis('the Redis store keeps the contract on a cluster', () => {
+  let cluster: RedisCluster;
+
+  beforeAll(async () => {
+    cluster = await RedisCluster.start();
+  }, 30_000);
+
+  afterAll(() => cluster.stop());
+
+  /** A store that knows every master already: the contract does not begin with a failure. */
   async function create(): Promise<RedisStore> {
-    const target = { url: `redis://127.0.0.1:${server.port}` };
-    const store = new RedisStore(target, { prefix: 'test', time: 'clock', timeoutMillis: 5000 });
-    await until('the store is connected', () => store.connected);
+    const nodes = cluster.ports.map((port) => `127.0.0.1:${port}`);
+    const store = await redisStore({ nodes });
+    const counters = planCounters({ policy: Policy.of('fixed-window,1,1'), place: '', label: '' });
+    let now = 1_700_000_000_000;
+    await until('each master decides', async () => {
+      // A second later, so that the breaker lets through what failed before.
+      now += 1000;
+      const entries = Array.from({ length: 30 }, (_, i) => ({
+        counters: [{ plan: counters[0]!, values: [`${i}`] }],
+        cost: 1,
+        mode: 'peek' as const,
+      }));
+      const outcomes = await store.decide(entries, now);
+      return outcomes.every(({ decision }) => !decision.degraded);
+    });
     return store;
   }
 
