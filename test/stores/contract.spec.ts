@@ -1,7 +1,6 @@
 import { RedisStore, type RedisTarget } from 'nestjs-doorman/redis';
 import { storeContract } from 'nestjs-doorman/testing';
-import { planCounters } from '../../src/core/counter-plan.js';
-import { MemoryStore, Policy } from '../../src/core/index.js';
+import { MemoryStore } from '../../src/core/index.js';
 import { RedisCluster } from '../support/redis-cluster.js';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
@@ -41,25 +40,6 @@ describeWithRedis('the Redis store keeps the contract on a cluster', () => {
 
   afterAll(() => cluster.stop());
 
-  /** A store that knows every master already: the contract does not begin with a failure. */
-  async function create(): Promise<RedisStore> {
-    const nodes = cluster.ports.map((port) => `127.0.0.1:${port}`);
-    const store = await redisStore({ nodes });
-    const counters = planCounters({ policy: Policy.of('fixed-window,1,1'), place: '', label: '' });
-    let now = 1_700_000_000_000;
-    await until('each master decides', async () => {
-      // A second later, so that the breaker lets through what failed before.
-      now += 1000;
-      const entries = Array.from({ length: 30 }, (_, i) => ({
-        counters: [{ plan: counters[0]!, values: [`${i}`] }],
-        cost: 1,
-        mode: 'peek' as const,
-      }));
-      const outcomes = await store.decide(entries, now);
-      return outcomes.every(({ decision }) => !decision.degraded);
-    });
-    return store;
-  }
-
+  const create = () => redisStore({ nodes: cluster.ports.map((port) => `127.0.0.1:${port}`) });
   for (const { name, run } of storeContract(create)) it(name, run, 30_000);
 });
