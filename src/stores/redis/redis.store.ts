@@ -126,7 +126,7 @@ export class RedisStore extends RateLimitStore {
 
   /** @throws what kept Redis from doing it, rejected */
   async block(counters: readonly Counter[], untilMillis: number, nowMillis: number): Promise<void> {
-    const count = Math.max(0, untilMillis - nowMillis);
+    const count = Math.max(0, Math.ceil(untilMillis - nowMillis));
     await Promise.all(this.change(BLOCK, counters, { count }, nowMillis));
   }
 
