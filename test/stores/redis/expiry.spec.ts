@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { planDigest } from '../../../src/stores/redis/counter-key.js';
 import { RedisStore } from '../../../src/stores/redis/index.js';
 import { describeWithRedis, RedisServer } from '../../support/redis-server.js';
 import { until } from '../../support/until.js';
@@ -83,9 +84,8 @@ describeWithRedis('keys in Redis', () => {
           if (outcome!.decision.allowed && kind === 'take' && number > 0) taken = outcome;
         }
         for (const { plan, values } of counters) {
-          const { digest } = plan.note.content as { digest: string };
           const rule = { kind: plan.rule.algorithm, window: plan.rule.windowMillis };
-          for (const key of await client.keys(`test:{${values[0]}|/orders}${digest}`)) {
+          for (const key of await client.keys(`test:{${values[0]}|/orders}${planDigest(plan)}`)) {
             kinds.set(key, rule);
           }
         }

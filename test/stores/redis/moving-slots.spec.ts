@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { planCounters } from '../../../src/core/counter-plan.js';
 import type { Counter, CounterPlan, Outcome } from '../../../src/core/index.js';
 import { Policy } from '../../../src/core/index.js';
+import { planDigest } from '../../../src/stores/redis/counter-key.js';
 import { RedisStore } from '../../../src/stores/redis/index.js';
 import { RedisCluster } from '../../support/redis-cluster.js';
 import { describeWithRedis } from '../../support/redis-server.js';
@@ -37,10 +38,7 @@ describeWithRedis('while a slot moves', () => {
   });
   const of = (user: string) => (plan: CounterPlan) => ({ plan, values: [user, '/'] });
 
-  const keyOf = ({ plan, values }: Counter) => {
-    const { digest } = plan.note.content as { digest: string };
-    return `move:{${values.join('|')}}${digest}`;
-  };
+  const keyOf = ({ plan, values }: Counter) => `move:{${values.join('|')}}${planDigest(plan)}`;
 
   async function ask(counters: readonly Counter[], mode: 'take' | 'peek' = 'take') {
     const [outcome] = await store.decide([{ counters, cost: 1, mode }], Date.now());
