@@ -88,7 +88,9 @@ export class Deeds {
     if (dice < 28) return { kind: 'take', asked, number: this.cost(asked) };
     if (dice < 34) return { kind: 'peek', asked, number: this.cost(asked) };
     if (dice < 38 && taken !== undefined) {
-      const number = [random(7) - 4, -taken, -1 - random(taken), random(3) * taken][random(4)]!;
+      // As in rules.ts: what is dropped of a charge comes back as an integer that ioredis reads.
+      const more = Math.min(random(3) * taken, 2 ** 53 - 65);
+      const number = [random(7) - 4, -taken, -1 - random(taken), more][random(4)]!;
       return { kind: 'settle', asked, number };
     }
     if (dice === 38) return { kind: 'reset', asked, number: 0 };
