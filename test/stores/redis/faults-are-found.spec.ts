@@ -70,7 +70,9 @@ describeWithRedis('the comparison step for step', () => {
       const store = storeWith(right, wrong);
       try {
         await until('the store is connected', () => store.connected);
-        const run = { rules: RULES[name]!, steps: 200_000, place: `${right}→${wrong}` };
+        // Of the huge ones the bucket that earns most is alone, so that it is overdrawn often.
+        const rules = name === 'huge numbers' ? RULES[name]!.slice(1, 2) : RULES[name]!;
+        const run = { rules, steps: 200_000, place: `${right}→${wrong}` };
         expect(await firstDifference(store, { ...run, seed: 7 })).toMatch(/memory says/);
       } finally {
         await store.close();
