@@ -1,5 +1,5 @@
 import { describeWithRedis, RedisServer } from '../../../support/redis-server.js';
-import { CLIENTS, clientOf, Shop, wordsOf } from './support.js';
+import { CLIENTS, type ClientName, clientOf, Shop, wordsOf } from './support.js';
 
 /** How many were let in, and how many of those without Redis. */
 function count(words: string): { redis: number; without: number } {
@@ -10,8 +10,12 @@ function count(words: string): { redis: number; without: number } {
   };
 }
 
+/** Every other row under each of the clients: each row restarts a server some times. */
+const shareOf = <T>(client: ClientName, rows: readonly T[]) =>
+  rows.filter((_, i) => i % CLIENTS.length === CLIENTS.indexOf(client));
+
 describeWithRedis.each(CLIENTS)('what is let in while Redis comes and goes, under %s', (client) => {
-  const FLAPS = 3;
+  const FLAPS = 2;
   let server: RedisServer;
   let shops: Shop[];
 
@@ -50,25 +54,29 @@ describeWithRedis.each(CLIENTS)('what is let in while Redis comes and goes, unde
     return { redis, without };
   }
 
-  it.each([
-    ['token-bucket,5,365d', 5],
-    ['fixed-window,5,365d', 5],
-    ['sliding-window,5,365d', 5],
-    ['sliding-window-counter,5,365d', 5],
-    ['token-bucket,5,365d,burst=9', 9],
-  ])('with deny is the limit, and no more: %s', async (rule, limit) => {
+  it.each(
+    shareOf(client, [
+      ['token-bucket,5,365d', 5],
+      ['fixed-window,5,365d', 5],
+      ['sliding-window,5,365d', 5],
+      ['sliding-window-counter,5,365d', 5],
+      ['token-bucket,5,365d,burst=9', 9],
+    ] as const),
+  )('with deny is the limit, and no more: %s', async (rule, limit) => {
     const { redis, without } = await flap(`${rule},onStoreError=deny`, 2);
     expect(redis).toBe(limit);
     expect(without).toEqual([0, 0]);
   });
 
-  it.each([
-    ['token-bucket,5,365d', 3, 5, 1],
-    ['fixed-window,7,365d', 3, 7, 2],
-    ['sliding-window,2,365d', 3, 2, 1],
-    ['sliding-window-counter,6,365d', 2, 6, 3],
-    ['fixed-window,3,365d,count=failures', 2, 3, 1],
-  ])('with local is a share more per instance, however often: %s among %i', async (...row) => {
+  it.each(
+    shareOf(client, [
+      ['token-bucket,5,365d', 3, 5, 1],
+      ['fixed-window,7,365d', 3, 7, 2],
+      ['sliding-window,2,365d', 3, 2, 1],
+      ['sliding-window-counter,6,365d', 2, 6, 3],
+      ['fixed-window,3,365d,count=failures', 2, 3, 1],
+    ] as const),
+  )('with local is a share more per instance, however often: %s among %i', async (...row) => {
     const [rule, instances, limit, share] = row;
     const local = rule.includes('count=') ? rule : `${rule},onStoreError=local`;
     const { redis, without } = await flap(local, instances);

@@ -32,7 +32,7 @@ describeWithRedis('a Redis that worked', () => {
 
     // As long as the breaker is closed nobody waits longer than the deadline.
     for (const rule of [...ALGORITHMS, LOCAL]) {
-      const { answer, millis } = await waitOf(() => shop.take(rule));
+      const { answer, millis } = await waitOf(() => shop.take(rule), TIMEOUT);
       expect(wordsOf(answer)).toBe('~yes');
       expect(millis).toBeLessThanOrEqual(TIMEOUT + 10);
     }
@@ -44,7 +44,7 @@ describeWithRedis('a Redis that worked', () => {
 
     // Half-open: of many who ask at once, one asks Redis.
     shop.skipSecond();
-    const probe = waitOf(() => shop.take(ALLOW));
+    const probe = waitOf(() => shop.take(ALLOW), TIMEOUT);
     await expectNoWait(asks, (answer, i) => expectWithout(KINDS[i]!, answer));
     expect(wordsOf((await probe).answer)).toBe('~yes');
     expect((await probe).millis).toBeLessThanOrEqual(TIMEOUT + 10);

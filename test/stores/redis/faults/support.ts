@@ -143,25 +143,33 @@ export function wordsOf({ allowed, reason, degraded }: Decision): string {
 
 export interface Waited<T> {
   readonly answer: T;
-  /** Net of what a timer of this process was late meanwhile. */
+  /** Net of what the event loop of this process was late meanwhile. */
   readonly millis: number;
 }
 
-/** How long something takes, less by how much a timer of the same process was late meanwhile. */
-export async function waitOf<T>(act: () => Promise<T>): Promise<Waited<T>> {
+/**
+ * How long something takes, less by how much the event loop was late meanwhile: a short timer over
+ * and over, and what a timer of `timeoutMillis` and a turn after it take in the same run.
+ */
+export async function waitOf<T>(act: () => Promise<T>, timeoutMillis = 100): Promise<Waited<T>> {
+  const from = performance.now();
+  let due = from + 5;
   let late = 0;
-  let due = performance.now() + 5;
   const look = () => {
     late = Math.max(late, performance.now() - due);
     due = performance.now() + 5;
     timer = setTimeout(look, 5);
   };
   let timer = setTimeout(look, 5);
-  const from = performance.now();
+  let control = Number.POSITIVE_INFINITY;
+  const fire = () => setImmediate(() => (control = performance.now()));
+  const controlTimer = setTimeout(fire, timeoutMillis);
   const answer = await act();
-  const millis = performance.now() - from;
+  const now = performance.now();
   clearTimeout(timer);
-  return { answer, millis: millis - Math.max(0, late, performance.now() - due) };
+  clearTimeout(controlTimer);
+  const controlLate = Math.min(control, now) - from - timeoutMillis;
+  return { answer, millis: now - from - Math.max(0, late, now - due, controlLate) };
 }
 
 export interface Instant<T> extends Waited<T> {
