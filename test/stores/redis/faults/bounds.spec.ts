@@ -29,7 +29,8 @@ describeWithRedis.each(CLIENTS)('what is let in while Redis comes and goes, unde
     rule: string,
     instances: number,
   ): Promise<{ redis: number; without: number[] }> {
-    const open = () => Shop.open(clientOf(client, server.port), { prefix: 'shop', instances });
+    const open = () =>
+      Shop.open(clientOf(client, server.port), { prefix: 'shop', instances, timeoutMillis: 1000 });
     shops = await Promise.all(Array.from({ length: instances }, open));
     const without = shops.map(() => 0);
     let redis = 0;

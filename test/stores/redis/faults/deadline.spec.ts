@@ -2,7 +2,7 @@ import type { Decision } from '../../../../src/core/index.js';
 import { describeWithRedis, RedisServer } from '../../../support/redis-server.js';
 import { ALGORITHMS, CLIENTS, clientOf, Shop, waitOf, wordsOf } from './support.js';
 
-const TIMEOUT = 100;
+const TIMEOUT = 200;
 
 describeWithRedis.each(CLIENTS)('a server that stands still, under %s', (client) => {
   let server: RedisServer;
@@ -10,14 +10,14 @@ describeWithRedis.each(CLIENTS)('a server that stands still, under %s', (client)
 
   beforeEach(async () => {
     server = await RedisServer.start();
-    shop = await Shop.open(clientOf(client, server.port));
+    shop = await Shop.open(clientOf(client, server.port), { timeoutMillis: TIMEOUT });
   });
   afterEach(() => server.stop());
 
   /** Freezes the server, asks, lets the time of the question pass, and thaws. */
   async function askFrozen<T>(ask: () => Promise<T>): Promise<T> {
     await server.freeze();
-    const { answer, millis } = await waitOf(ask);
+    const { answer, millis } = await waitOf(ask, TIMEOUT);
     expect(millis).toBeLessThanOrEqual(TIMEOUT + 10);
     server.thaw();
     return answer;
@@ -77,7 +77,10 @@ describeWithRedis.each(CLIENTS)('a server that stands still, under %s', (client)
   });
 
   it('ends without waiting for it', async () => {
-    const counting = await Shop.open(clientOf(client, server.port), { instances: 'auto' });
+    const counting = await Shop.open(clientOf(client, server.port), {
+      timeoutMillis: TIMEOUT,
+      instances: 'auto',
+    });
     await counting.take(ALGORITHMS[0]);
     await askFrozen(() => counting.store.close());
   });

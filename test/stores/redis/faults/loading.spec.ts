@@ -16,7 +16,7 @@ describeWithRedis.each(CLIENTS)('a server that is loading its data, under %s', (
   afterEach(() => server.stop());
 
   it('is not asked, and decides with its data once it has them', async () => {
-    const shop = await Shop.open(clientOf(client, server.port));
+    const shop = await Shop.open(clientOf(client, server.port), { timeoutMillis: 1000 });
     expect(await shop.takes(2, RULE)).toBe('yes, yes');
     const fill = "for i = 1, 200 do redis.call('SET', i, string.rep('x', 1100)) end";
     await server.send('EVAL', fill, 0);

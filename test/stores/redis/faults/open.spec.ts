@@ -90,7 +90,7 @@ describeWithRedis('a Redis that fails now and then', () => {
   });
 
   it('is told of as one failure', async () => {
-    const shop = await Shop.open(clientOf('ioredis', proxy.port));
+    const shop = await Shop.open(clientOf('ioredis', proxy.port), { timeoutMillis: 1000 });
     const failed = jest.fn();
     shop.store.onEvent(({ type }) => type === 'failed' && failed());
     await shop.take(RULE);
