@@ -1,5 +1,6 @@
 /* The front door of `nestjs-doorman`. */
 export {
+  type AcquireOptions,
   type AlgorithmName,
   type BreakerState,
   type CheckedRule,
@@ -13,6 +14,7 @@ export {
   KeyedLimiter,
   Limiter,
   LimiterFactory,
+  type LimiterFactoryOptions,
   type MaybePromise,
   MemoryStore,
   type Outcome,

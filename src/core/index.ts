@@ -7,12 +7,13 @@ export {
   MemoryStore,
   type MemoryStoreOptions,
 } from '../stores/memory/memory.store.js';
+export type { AcquireOptions } from './acquire-options.js';
 export { Clock, SystemClock } from './clock.js';
 export type { Counter, CounterPlan } from './counter-plan.js';
 export type { Decision, RefusalReason, RuleDecision, Standing } from './decision.js';
 export { type Fault, type FaultCode, RateLimitConfigError } from './fault.js';
 export { KeyedLimiter, Limiter } from './limiter.js';
-export { LimiterFactory } from './limiter-factory.js';
+export { LimiterFactory, type LimiterFactoryOptions } from './limiter-factory.js';
 export { Policy, type PolicySource } from './policy.js';
 export { Rule } from './rule.js';
 export { RuleBook } from './rule-book.js';

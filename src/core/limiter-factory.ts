@@ -8,21 +8,38 @@ import { checkAvailable, DEFAULT_SURROUNDINGS } from './rule-availability.js';
 import type { CheckedRule } from './rule-types.js';
 import { SteadyClock } from './steady-clock.js';
 import type { MaybePromise, RateLimitStore, SynchronousStore } from './store.js';
+import { WaitingRoom } from './waiting-room.js';
+
+export interface LimiterFactoryOptions {
+  /** How many wait at most in `acquire`, for all limiters together. Default 10,000. */
+  readonly maxWaiters?: number;
+}
 
 /** Makes limiters on one clock: useful by themselves, without Nest. */
 export class LimiterFactory {
   private readonly clock: Clock;
+  private readonly room: WaitingRoom;
+  private readonly stores = new WeakMap<RateLimitStore, string>();
   private keyedLimiters = 0;
+  private storesSeen = 0;
 
   /**
    * @param clock the system's by default
    * @param store where `createKeyed` counts when it is not told otherwise
+   * @throws RangeError when maxWaiters is no whole number, 0 or more
    */
   constructor(
     clock: Clock = new SystemClock(),
     private readonly store?: SynchronousStore,
+    { maxWaiters }: LimiterFactoryOptions = {},
   ) {
     this.clock = SteadyClock.over(clock);
+    this.room = new WaitingRoom(this.clock, maxWaiters);
+  }
+
+  /** Refuses all who wait in `acquire`, and lets nobody wait from now on. */
+  close(): Promise<void> {
+    return this.room.close();
   }
 
   /**
@@ -62,7 +79,14 @@ export class LimiterFactory {
       );
     }
     const place = options.store ? 'keyed' : `keyed:${++this.keyedLimiters}`;
-    return new KeyedLimiter(plansOf(rule, place), store, this.clock);
+    return new KeyedLimiter(plansOf(rule, place), store, this.clock, this.room, this.nameOf(store));
+  }
+
+  /** Limiters of one rule and one store share their counters, and with them a line. */
+  private nameOf(store: RateLimitStore): string {
+    const name = this.stores.get(store) ?? String(++this.storesSeen);
+    this.stores.set(store, name);
+    return name;
   }
 }
 

@@ -1,9 +1,14 @@
+import { type AcquireOptions, visitOf } from './acquire-options.js';
 import type { Cells, View } from './algorithms/index.js';
 import type { Clock } from './clock.js';
 import type { CounterPlan } from './counter-plan.js';
 import { assertCost, type Decision } from './decision.js';
+import { encodeParts } from './identity.js';
 import { decideTogether } from './joint-decision.js';
+import { andThen } from './maybe-promise.js';
 import { type MaybePromise, type RateLimitStore, SynchronousStore } from './store.js';
+import { countsFade } from './waiter.js';
+import { WaitingRoom } from './waiting-room.js';
 
 /** A limiter for one key, in this process. Made by `LimiterFactory.create`. */
 export class Limiter {
@@ -52,6 +57,9 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
     private readonly plans: readonly CounterPlan[],
     private readonly store: RateLimitStore,
     private readonly clock: Clock,
+    private readonly room = new WaitingRoom(clock),
+    /** Tells counters of one store from those of another in the room. */
+    private readonly place = '',
   ) {
     this.single = store instanceof SynchronousStore && plans.length === 1 ? store : undefined;
   }
@@ -72,9 +80,28 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
     return this.decide(key, cost, 'peek');
   }
 
-  /** Makes the key's counter as good as new. */
+  /**
+   * Takes `cost` as soon as it fits, first come first served among those who wait for the key in
+   * this process. Who asks with `tryAcquire`, or elsewhere, does not stand in line.
+   *
+   * Refuses at once what cannot come in time behind those before it, what never fits, and when too
+   * many wait; else when its time is up. Who was not let in took nothing; if the time ends or the
+   * signal comes while a store decides, its answer counts.
+   *
+   * @param key any string
+   * @throws rejects with RangeError for a faulty cost or timeout, with the signal's reason, or with
+   * what the store rejects with
+   */
+  async acquire(key: string, options: AcquireOptions = {}): Promise<Decision> {
+    const visit = visitOf(options, this.clock.nowMillis());
+    const take = (cost: number) => this.decide(key, cost, 'take');
+    const peek = (cost: number) => this.decide(key, cost, 'peek');
+    return this.room.enter(this.names(key), { take, peek, fades: countsFade(this.plans) }, visit);
+  }
+
+  /** Makes the key's counter as good as new; who waits for it is asked at once. */
   reset(key: string): MaybePromise<void> {
-    return this.store.reset(this.counters(key));
+    return andThen(this.store.reset(this.counters(key)), () => this.room.wake(this.names(key)));
   }
 
   private decide(key: string, cost: number, mode: 'take' | 'peek'): Answer {
@@ -93,5 +120,9 @@ export class KeyedLimiter<Answer extends MaybePromise<Decision> = Decision> {
 
   private counters(key: string) {
     return this.plans.map((plan) => ({ plan, values: [key] }));
+  }
+
+  private names(key: string): readonly string[] {
+    return this.plans.map(({ id }) => encodeParts([this.place, id, key]));
   }
 }

@@ -47,6 +47,5 @@ function notBuilt(rule: Rule): string[] {
   return [
     ...(rule.count === 'all' ? [] : [`count=${rule.count}`]),
     ...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`]),
-    ...(rule.waitMillis === 0 ? [] : ['wait']),
   ];
 }

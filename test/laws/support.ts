@@ -16,6 +16,13 @@ export function holds<T>(numRuns: number, property: fc.IProperty<T>): void {
   fc.assert(property, { seed, numRuns: Math.ceil(numRuns * times) });
 }
 
+export async function holdsInTime<T>(
+  numRuns: number,
+  property: fc.IAsyncProperty<T>,
+): Promise<void> {
+  await fc.assert(property, { seed, numRuns: Math.ceil(numRuns * times) });
+}
+
 export const ALGORITHMS: readonly Algorithm[] = [
   'token-bucket',
   'fixed-window',

@@ -74,6 +74,11 @@ export interface AlgorithmKind {
   readonly takesBurst: boolean;
   /** Whether the memory of one counter grows with the limit. */
   readonly growsWithLimit: boolean;
+  /**
+   * Whether what was taken comes to weigh less while it still counts: then several takes one after
+   * another may fit sooner than all at once.
+   */
+  readonly fades: boolean;
   /** The largest integer the arithmetic meets: exact only below 2^53. */
   largestInteger(rule: RuleNumbers): number;
   /** A rule near to one that is not exact, and exact; said to the user. */

@@ -78,6 +78,7 @@ export const fixedWindow: AlgorithmKind = {
   aliases: [],
   takesBurst: false,
   growsWithLimit: false,
+  fades: false,
   largestInteger: ({ limit }) => limit,
   nearestExact: () => `limit ${EXACT_BOUND - 1}`,
   create: (rule) => new FixedWindow(rule),

@@ -126,6 +126,7 @@ export const slidingWindowCounter: AlgorithmKind = {
   aliases: [],
   takesBurst: false,
   growsWithLimit: false,
+  fades: true,
   largestInteger: ({ limit, windowMillis }) => limit * windowMillis,
   nearestExact: ({ windowMillis }) => `limit ${Math.ceil(EXACT_BOUND / windowMillis) - 1}`,
   create: (rule) => new SlidingWindowCounter(rule),

@@ -172,6 +172,7 @@ export const slidingWindow: AlgorithmKind = {
   aliases: ['sliding-window-log'],
   takesBurst: false,
   growsWithLimit: true,
+  fades: false,
   largestInteger: ({ limit }) => limit,
   nearestExact: () => `limit ${EXACT_BOUND - 1}`,
   create: (rule) => new SlidingWindow(rule),

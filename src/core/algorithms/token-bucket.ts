@@ -157,6 +157,7 @@ export const tokenBucket: AlgorithmKind = {
   aliases: [],
   takesBurst: true,
   growsWithLimit: false,
+  fades: false,
   largestInteger,
   nearestExact,
   create: (rule) => new TokenBucket(rule),
