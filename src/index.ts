@@ -46,12 +46,13 @@ export { RateLimit, SkipRateLimit } from './nest/decorators.js';
 export { RateLimitExceededException, RateLimitUnavailableException } from './nest/exceptions.js';
 export type {
   HeadersOption,
+  RateLimitAsyncOptions,
   RateLimitExtras,
   RateLimitOptions,
   RateLimitOptionsFactory,
   UserId,
 } from './nest/options.js';
 export { RateLimitGuard, RateLimitGuardParts } from './nest/rate-limit.guard.js';
-export { type RateLimitAsyncOptions, RateLimitModule } from './nest/rate-limit.module.js';
+export { RateLimitModule } from './nest/rate-limit.module.js';
 export { RateLimitService } from './nest/rate-limit.service.js';
-export type { CheckOptions } from './nest/service-options.js';
+export type { CheckOptions, WaitOptions } from './nest/service-options.js';

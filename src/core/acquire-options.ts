@@ -17,7 +17,8 @@ const DEFAULT_TIMEOUT_MILLIS = 30_000;
  * Checks the options.
  *
  * @param now when it came
- * @throws RangeError for a cost that is no whole number, 0 or more, and for a timeout below 0
+ * @throws RangeError for a cost that is no whole number, 0 or more, and for a timeout below 0; the
+ * reason of a signal that was aborted before
  */
 export function visitOf(options: AcquireOptions, now: number): Visit {
   const { cost = 1, timeoutMillis = DEFAULT_TIMEOUT_MILLIS, signal } = options;
@@ -26,6 +27,7 @@ export function visitOf(options: AcquireOptions, now: number): Visit {
     const given = `${typeof timeoutMillis} ${String(timeoutMillis)}`;
     throw new RangeError(`timeoutMillis is a number of milliseconds, 0 or more, got ${given}`);
   }
+  signal?.throwIfAborted();
   const until = now + timeoutMillis;
   return { cost, signal: signal ?? undefined, deadline: () => until };
 }

@@ -11,18 +11,21 @@ export const DEFAULT_MAX_LOG_LIMIT = 1000;
 export interface Surroundings {
   readonly maxLogLimit: number;
   readonly dimensions: readonly string[];
+  /** Whether a request can be made to wait. */
+  readonly waits: boolean;
 }
 
 export const DEFAULT_SURROUNDINGS: Surroundings = {
   maxLogLimit: DEFAULT_MAX_LOG_LIMIT,
   dimensions: BUILT_IN_DIMENSIONS,
+  waits: false,
 };
 
 /** A rule that reads well may still ask for what is not there: a fault, never a silent neglect. */
 export function checkAvailable(
   policy: Policy,
   place: string,
-  { maxLogLimit, dimensions }: Surroundings,
+  { maxLogLimit, dimensions, waits }: Surroundings,
   faults: Faults,
 ): void {
   for (const rule of policy.rules) {
@@ -36,6 +39,10 @@ export function checkAvailable(
       const known = `use ${dimensions.join(', ')}`;
       const unknown = `unknown dimension ${JSON.stringify(dimension)}; ${known}`;
       fault('RULE_DIMENSION', unknown, nearest(dimension, dimensions));
+    }
+    if (rule.waitMillis > 0 && !waits) {
+      const instead = 'use RateLimitModule, or acquire with timeoutMillis';
+      fault('RULE_NOT_AVAILABLE', `wait is for requests, which a guard can hold; ${instead}`);
     }
     for (const option of notBuilt(rule)) {
       fault('RULE_NOT_AVAILABLE', `${option} is not available in this version`);

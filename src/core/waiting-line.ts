@@ -1,13 +1,10 @@
 /*
  * One line: those who wait for the same counters, first come first served.
  *
- *   [ first │ second │ third ]      first is asked, told a wait, and asked again after it;
- *     │                             the others wait for it
- *     └─ dueAt
+ *   [ first │ second │ third ]      the first is asked, told a wait, and asked again at dueAt
  *
  * One loop serves the line and sleeps once for all of it: until the first is due, or somebody's
- * time is up. At one moment the first is asked before those are refused whose time ends with it, so
- * that a turn at the last moment counts.
+ * time is up. At one moment the first is asked before those are refused whose time ends with it.
  *
  * Nobody takes but by being let in: only the first is asked to take, while its time lasts. What is
  * being asked stays asked: if its time ends or it gives up meanwhile, the answer decides, and who
@@ -80,11 +77,8 @@ export class Line {
 
   /** Refuses all but who is being decided now, and nobody waits from now on. */
   close(): readonly Promise<Decision>[] {
-    const { millisLeft } = this;
-    const waiters = [...this.queue];
     this.closed = true;
-    for (const waiter of waiters) if (!waiter.asking) this.queue.refuse(waiter, millisLeft);
-    return waiters.map(({ answer }) => answer);
+    return this.queue.refuseAll(this.millisLeft);
   }
 
   private async serve(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Decision } from './decision.js';
 import type { Waiter } from './waiter.js';
 
 /** Those who wait in one line, in their order, and the ways to leave it. */
@@ -50,6 +51,17 @@ export class WaitingQueue implements Iterable<Waiter> {
   refuse(waiter: Waiter, millisLeft: number): void {
     this.leave(waiter);
     void waiter.tellRefusal(millisLeft);
+  }
+
+  /**
+   * Refuses all but who is being decided now.
+   *
+   * @returns what each of them is told
+   */
+  refuseAll(millisLeft: number): readonly Promise<Decision>[] {
+    const waiters = [...this.waiters];
+    for (const waiter of waiters) if (!waiter.asking) this.refuse(waiter, millisLeft);
+    return waiters.map(({ answer }) => answer);
   }
 
   fail(waiter: Waiter, error: unknown): void {

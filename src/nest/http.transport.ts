@@ -14,9 +14,11 @@ import {
   type HttpResponse,
   platformOf,
 } from './http-platform.js';
+import { leavingOf } from './leaving.js';
 import type { RateLimitService } from './rate-limit.service.js';
 import type { RequestIdentity } from './request-identity.js';
 import type { Settings } from './settings.js';
+import { waits } from './waiting.js';
 
 /** What applies to one handler under one template and method, worked out at its first request. */
 interface RoutePlan {
@@ -80,11 +82,12 @@ export class HttpTransport {
     const api = limits.api.name;
     return andThen(this.identity.userId(request, context), (userId) => {
       const plans = limits.plansFor(userId);
+      const leaving = plans.some(waits) ? () => leavingOf(context.getArgByIndex(1)) : undefined;
       if (userId !== undefined && !plans.some(countsByMoreThanUser)) {
-        return this.service.decideFor(plans, { userId, address: undefined, api });
+        return this.service.decideFor(plans, { userId, address: undefined, api }, 1, leaving);
       }
       return andThen(this.identity.address(request, context, platform), (address) =>
-        this.service.decideFor(plans, { userId, address, api }),
+        this.service.decideFor(plans, { userId, address, api }, 1, leaving),
       );
     });
   }

@@ -1,5 +1,6 @@
-import type { ExecutionContext, Type } from '@nestjs/common';
+import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { MaybePromise, RateLimitStore, RuleBookSource } from '../core/index.js';
+import type { CheckedOptions } from '../core/rule-types.js';
 import type { HeaderDialect, HeaderDialectName } from '../http/headers/index.js';
 import type { RateLimitGuard } from './rate-limit.guard.js';
 
@@ -34,6 +35,8 @@ export interface RateLimitOptions {
   readonly store?: RateLimitStore;
   /** Bits of an IPv6 address that make one client, 1 … 128. Default 56. */
   readonly ipv6Prefix?: number;
+  /** How many wait at most, for a service's `acquire` or a rule's `wait`. Default 10,000. */
+  readonly maxWaiters?: number;
   /** The largest limit of an exact log. Default 1000. */
   readonly maxLogLimit?: number;
   /** When requests are decided: in the guard. */
@@ -55,4 +58,20 @@ export interface RateLimitExtras {
 /** For `forRootAsync({ useClass })`. */
 export interface RateLimitOptionsFactory {
   createRateLimitOptions(): RateLimitOptions | Promise<RateLimitOptions>;
+}
+
+/** What `forRoot` takes. */
+export type AnyOptions = RateLimitOptions & RateLimitExtras;
+/** With the literals of its rules checked. */
+export type Checked<O> = O & CheckedOptions<O, AnyOptions>;
+
+/** How `forRootAsync` gets its options. */
+export interface RateLimitAsyncOptions<O extends RateLimitOptions = RateLimitOptions>
+  extends Pick<ModuleMetadata, 'imports'>,
+    RateLimitExtras {
+  readonly inject?: FactoryProvider['inject'];
+  // biome-ignore lint/suspicious/noExplicitAny: what is injected is up to `inject`
+  readonly useFactory?: (...args: any[]) => Checked<O> | Promise<Checked<O>>;
+  readonly useClass?: Type<RateLimitOptionsFactory>;
+  readonly useExisting?: Type<RateLimitOptionsFactory>;
 }

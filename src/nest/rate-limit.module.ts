@@ -1,15 +1,13 @@
 import {
+  type BeforeApplicationShutdown,
   ConfigurableModuleBuilder,
   type DynamicModule,
-  type FactoryProvider,
   Inject,
   Module,
-  type ModuleMetadata,
   type NestModule,
   type OnApplicationShutdown,
   type OnModuleInit,
   type Provider,
-  type Type,
 } from '@nestjs/common';
 import { APP_GUARD, ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { Faults } from '../core/fault.js';
@@ -21,11 +19,16 @@ import {
   RuleBook,
   SystemClock,
 } from '../core/index.js';
-import type { CheckedOptions } from '../core/rule-types.js';
 import { createBook } from './book-provider.js';
 import { HandlerCatalog } from './handler-catalog.js';
 import { HttpTransport } from './http.transport.js';
-import type { RateLimitExtras, RateLimitOptions, RateLimitOptionsFactory } from './options.js';
+import type {
+  AnyOptions,
+  Checked,
+  RateLimitAsyncOptions,
+  RateLimitExtras,
+  RateLimitOptions,
+} from './options.js';
 import { RateLimitGuard, RateLimitGuardParts } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
 import { RequestIdentity } from './request-identity.js';
@@ -33,20 +36,6 @@ import { readSettings, type Settings, surroundingsOf } from './settings.js';
 import { checkAtStart, type StartupParts, tellAtStart, tellStoreEvents } from './startup.js';
 import { FAULTS, OPTIONS, SETTINGS } from './tokens.js';
 import { Warnings } from './warnings.js';
-
-type AnyOptions = RateLimitOptions & RateLimitExtras;
-type Checked<O> = O & CheckedOptions<O, AnyOptions>;
-
-/** How `forRootAsync` gets its options. */
-export interface RateLimitAsyncOptions<O extends RateLimitOptions = RateLimitOptions>
-  extends Pick<ModuleMetadata, 'imports'>,
-    RateLimitExtras {
-  readonly inject?: FactoryProvider['inject'];
-  // biome-ignore lint/suspicious/noExplicitAny: what is injected is up to `inject`
-  readonly useFactory?: (...args: any[]) => Checked<O> | Promise<Checked<O>>;
-  readonly useClass?: Type<RateLimitOptionsFactory>;
-  readonly useExisting?: Type<RateLimitOptionsFactory>;
-}
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitOptions>({
   optionsInjectionToken: OPTIONS,
@@ -84,8 +73,9 @@ const providers: Provider[] = [
   },
   {
     provide: LimiterFactory,
-    inject: [Clock],
-    useFactory: (clock: Clock) => new LimiterFactory(clock, new MemoryStore()),
+    inject: [Clock, SETTINGS],
+    useFactory: (clock: Clock, { maxWaiters }: Settings) =>
+      new LimiterFactory(clock, new MemoryStore(), { maxWaiters }),
   },
   {
     provide: HandlerCatalog,
@@ -109,10 +99,10 @@ const providers: Provider[] = [
       warnings: Warnings,
       faults: Faults,
     ) => {
-      const { ipv6Prefix, normalizeId } = settings;
+      const { ipv6Prefix, normalizeId, maxWaiters } = settings;
       const surroundings = surroundingsOf(settings);
       const parts = { book, store, clock, catalog, surroundings, warnings, faults };
-      return new RateLimitService({ ...parts, ipv6Prefix, normalizeId });
+      return new RateLimitService({ ...parts, ipv6Prefix, normalizeId, maxWaiters });
     },
   },
   {
@@ -155,7 +145,7 @@ const providers: Provider[] = [
 })
 export class RateLimitModule
   extends ConfigurableModuleClass
-  implements NestModule, OnModuleInit, OnApplicationShutdown
+  implements NestModule, OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
   private readonly parts: StartupParts;
   private started = false;
@@ -170,6 +160,7 @@ export class RateLimitModule
     @Inject(Warnings) warnings: Warnings,
     @Inject(FAULTS) faults: Faults,
     @Inject(RateLimitService) private readonly service: RateLimitService,
+    @Inject(LimiterFactory) private readonly limiters: LimiterFactory,
   ) {
     super();
     const surroundings = surroundingsOf(settings);
@@ -199,6 +190,11 @@ export class RateLimitModule
   /** For applications without HTTP, where `configure` is not called. */
   onModuleInit(): void {
     this.start();
+  }
+
+  /** Before the servers are closed, which wait for the requests that wait here. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([this.service.stopWaiting?.(), this.limiters.close?.()]);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,17 +1,24 @@
 import type { Observable } from 'rxjs';
-import { type ApiName, parseApiName } from '../core/api-name.js';
-import { ApplicableLimits, type DecoratedLimits, unique } from '../core/applicable-limits.js';
-import { type Counter, type CounterPlan, counterOf } from '../core/counter-plan.js';
+import { visitOf } from '../core/acquire-options.js';
+import type { ApiName } from '../core/api-name.js';
+import { ApplicableLimits, type DecoratedLimits } from '../core/applicable-limits.js';
+import type { Counter, CounterPlan } from '../core/counter-plan.js';
 import { assertCost, UNLIMITED } from '../core/decision.js';
 import type { Asker } from '../core/identity.js';
-import { type Clock, type Decision, type MaybePromise, type PolicySource } from '../core/index.js';
+import {
+  type Clock,
+  type Decision,
+  type MaybePromise,
+  type Outcome,
+  type PolicySource,
+} from '../core/index.js';
 import { andThen, isPromise } from '../core/maybe-promise.js';
 import { SteadyClock } from '../core/steady-clock.js';
-import { addressKey } from '../http/address.js';
+import { CallCounters } from './call-counters.js';
 import { type DecisionEvent, DecisionEvents } from './decision-events.js';
-import { InlinePolicies } from './inline-policies.js';
-import type { CheckOptions, ServiceParts } from './service-options.js';
+import type { CallOptions, CheckOptions, ServiceParts, WaitOptions } from './service-options.js';
 import { StoreFallback } from './store-fallback.js';
+import { type Leaving, Waiting } from './waiting.js';
 
 /**
  * Decides by hand what the guard decides for requests: by the same rules, from the same counters.
@@ -19,13 +26,15 @@ import { StoreFallback } from './store-fallback.js';
 export class RateLimitService {
   private readonly clock: Clock;
   private readonly events = new DecisionEvents();
-  private readonly inline: InlinePolicies;
+  private readonly calls: CallCounters;
   private readonly store: StoreFallback;
+  private readonly waiting: Waiting;
 
   constructor(private readonly parts: ServiceParts) {
     this.clock = SteadyClock.over(parts.clock);
-    this.inline = new InlinePolicies(parts.book, parts.catalog, parts.surroundings);
+    this.calls = new CallCounters(parts);
     this.store = new StoreFallback(parts.store, this.clock, parts.warnings);
+    this.waiting = new Waiting(this.store, this.clock, parts.maxWaiters);
   }
 
   /** Every decision of this module. */
@@ -68,6 +77,27 @@ export class RateLimitService {
   }
 
   /**
+   * The same as `check`, but waits for its turn, first come first served. Refuses at once what
+   * cannot come in time, what never fits, and when `maxWaiters` wait; else when its time is up or
+   * the application shuts down. Who was not let in took nothing.
+   *
+   * @throws as `check` does; RangeError for a faulty timeout; the signal's reason, unless the store
+   * was deciding already and lets it in
+   */
+  async acquire<const T extends PolicySource>(
+    userId: string | undefined,
+    api: string,
+    options: WaitOptions<T> = {},
+  ): Promise<Decision> {
+    const visit = visitOf(options, this.clock.nowMillis());
+    const asker = this.calls.asker(userId, api, options.dimensions);
+    const plans = this.calls.plansFor(asker, api, options.policy);
+    const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
+    const wait = () => this.waiting.acquire(counters, visit);
+    return this.decide(counters, asker, visit.cost, 'take', wait);
+  }
+
+  /**
    * Whether `check` would be allowed, and how the counters stand now; takes nothing. Covers the rule book and every decorated handler
    * that serves `api`: `/orders` all its methods, `POST /orders` that one.
    */
@@ -77,8 +107,8 @@ export class RateLimitService {
     options: CheckOptions<T> = {},
   ): Promise<Decision> {
     const { cost = 1, dimensions, policy } = options;
-    const asker = this.asker(userId, parseApiName(api), dimensions);
-    const counters = this.counters(this.everyPlan(asker.userId, api, policy), asker);
+    const asker = this.calls.asker(userId, api, dimensions);
+    const counters = this.calls.counters(this.calls.everyPlan(asker, api, policy), asker);
     return this.decide(counters, asker, cost, 'peek');
   }
 
@@ -89,25 +119,38 @@ export class RateLimitService {
   async reset<const T extends PolicySource>(
     userId: string | undefined,
     api: string,
-    options: Pick<CheckOptions<T>, 'dimensions' | 'policy'> = {},
+    options: CallOptions<T> = {},
   ): Promise<void> {
-    const asker = this.asker(userId, parseApiName(api), options.dimensions);
-    const plans = this.everyPlan(asker.userId, api, options.policy);
-    const own = plans.filter(({ by }) => !by.includes('global'));
-    await this.parts.store.reset(this.counters(own, asker));
+    const counters = this.calls.own(userId, api, options);
+    await this.parts.store.reset(counters);
+    this.waiting.wake(counters);
   }
 
   /**
    * Decides by rules that were found already: what the guard asks for each request. At once,
-   * unless the store needs a promise.
+   * unless the store needs a promise, or rules have it wait.
+   *
+   * @param leaving made where the caller waits; without it nobody does
    */
-  decideFor(plans: readonly CounterPlan[], asker: Asker, cost = 1): MaybePromise<Decision> {
-    return this.take(plans, asker, cost);
+  decideFor(
+    plans: readonly CounterPlan[],
+    asker: Asker,
+    cost = 1,
+    leaving?: () => Leaving,
+  ): MaybePromise<Decision> {
+    const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
+    const wait = leaving && (() => this.waiting.decide({ counters, cost, mode: 'take' }, leaving));
+    return this.decide(counters, asker, cost, 'take', wait);
   }
 
   /** Which limits apply to an api, for `decideFor`. */
   limitsOf(decorated: DecoratedLimits, api: ApiName): ApplicableLimits {
     return new ApplicableLimits(this.parts.book, decorated, api);
+  }
+
+  /** Called by the module before the application shuts down: refuses all who wait. */
+  stopWaiting(): Promise<void> {
+    return this.waiting.close();
   }
 
   /** Called by the module when the application shuts down. */
@@ -119,20 +162,10 @@ export class RateLimitService {
   private run(
     userId: string | undefined,
     api: string,
-    { cost = 1, dimensions, policy }: CheckOptions,
+    { cost, dimensions, policy }: CheckOptions,
   ): MaybePromise<Decision> {
-    const name = parseApiName(api);
-    const asker = this.asker(userId, name, dimensions);
-    const plans =
-      policy === undefined
-        ? this.limitsOf(undefined, name).plansFor(asker.userId)
-        : this.inline.plansOf(policy);
-    return this.take(plans, asker, cost);
-  }
-
-  private take(plans: readonly CounterPlan[], asker: Asker, cost: number): MaybePromise<Decision> {
-    const counters = this.counters(plans, asker, this.warnSkipped);
-    return this.decide(counters, asker, cost, 'take');
+    const asker = this.calls.asker(userId, api, dimensions);
+    return this.decideFor(this.calls.plansFor(asker, api, policy), asker, cost);
   }
 
   private decide(
@@ -140,12 +173,15 @@ export class RateLimitService {
     asker: Asker,
     cost: number,
     mode: 'take' | 'peek',
+    wait?: () => MaybePromise<Outcome>,
   ): MaybePromise<Decision> {
     assertCost(cost);
     // Where nobody started the application, its faults were not told yet.
     this.parts.faults.throwIfAny();
     if (counters.length === 0) return UNLIMITED;
-    const answer = this.store.decide({ counters, cost, mode }, this.clock.nowMillis());
+    const answer = wait
+      ? andThen(wait(), ({ decision }) => decision)
+      : this.store.decide({ counters, cost, mode }, this.clock.nowMillis());
     return andThen(answer, (decision) => {
       if (mode === 'take' && this.events.observed) {
         const { userId, address, api } = asker;
@@ -153,52 +189,5 @@ export class RateLimitService {
       }
       return decision;
     });
-  }
-
-  private asker(
-    userId: string | undefined,
-    { name }: ApiName,
-    dimensions: CheckOptions['dimensions'],
-  ): Asker {
-    const { normalizeId, ipv6Prefix } = this.parts;
-    const ip = dimensions?.['ip'];
-    return {
-      userId: userId === undefined || !normalizeId ? userId : normalizeId(userId),
-      address: ip === undefined ? undefined : addressKey(ip, ipv6Prefix),
-      api: name,
-      dimensions,
-    };
-  }
-
-  private counters(
-    plans: readonly CounterPlan[],
-    asker: Asker,
-    onSkip?: (plan: CounterPlan) => void,
-  ): Counter[] {
-    const counters: Counter[] = [];
-    for (const plan of plans) {
-      const counter = counterOf(plan, asker);
-      if (counter) counters.push(counter);
-      else onSkip?.(plan);
-    }
-    return counters;
-  }
-
-  private readonly warnSkipped = ({ rule, label }: CounterPlan): void => {
-    const text = `"${rule}" of ${label} counts by ${rule.by.join('+')}, but neither a value nor an address is known: the rule is skipped`;
-    this.parts.warnings.once(`skipped ${label}`, text);
-  };
-
-  /** The rules of the book for every method of the api, and of every decorated handler. */
-  private everyPlan(
-    userId: string | undefined,
-    api: string,
-    policy: PolicySource | undefined,
-  ): readonly CounterPlan[] {
-    if (policy !== undefined) return this.inline.plansOf(policy);
-    const serving = this.parts.catalog.serving(api);
-    const limits = serving.map(({ entry, route }) => this.limitsOf(entry.limits, route));
-    const all = limits.length > 0 ? limits : [this.limitsOf(undefined, parseApiName(api))];
-    return unique(all.flatMap((one) => one.plansFor(userId)));
   }
 }

@@ -2,6 +2,7 @@ import { BUILT_IN_DIMENSIONS } from '../core/dimension.js';
 import { type Faults, nearest, show } from '../core/fault.js';
 import { RateLimitStore } from '../core/index.js';
 import { DEFAULT_MAX_LOG_LIMIT, type Surroundings } from '../core/rule-availability.js';
+import { DEFAULT_MAX_WAITERS } from '../core/waiting-room.js';
 import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import type { RateLimitOptions } from './options.js';
 
@@ -14,12 +15,13 @@ export interface Settings
   readonly mode: 'enforce' | 'off';
   readonly dialects: readonly HeaderDialect[];
   readonly ipv6Prefix: number;
+  readonly maxWaiters: number;
   readonly maxLogLimit: number;
 }
 
 /** What the rules may ask for. */
 export function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
-  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS };
+  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS, waits: true };
 }
 
 type Check = (value: unknown) => boolean;
@@ -46,6 +48,7 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   ],
   store: [(value) => value instanceof RateLimitStore, 'a RateLimitStore'],
   ipv6Prefix: [wholeIn(1, 128), 'a whole number of bits, 1 to 128'],
+  maxWaiters: [wholeIn(0, 1e7), 'a whole number, 0 to 10000000'],
   maxLogLimit: [wholeIn(1, 1e7), 'a whole number, 1 to 10000000'],
   stage: [(value) => value === 'guard', 'guard'],
   order: [(value) => value === 'registered', 'registered'],
@@ -85,6 +88,7 @@ function withDefaults(options: RateLimitOptions): Settings {
     mode: options.mode ?? 'enforce',
     dialects: dialectsOf(options.headers ?? 'ietf') ?? [],
     ipv6Prefix: options.ipv6Prefix ?? 56,
+    maxWaiters: options.maxWaiters ?? DEFAULT_MAX_WAITERS,
     maxLogLimit: options.maxLogLimit ?? DEFAULT_MAX_LOG_LIMIT,
   };
 }

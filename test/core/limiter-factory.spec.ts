@@ -62,6 +62,10 @@ describe('a limiter factory', () => {
     ['token-bucket,5,10,by=region', [['RULE_DIMENSION', 'use user, api, ip, global', undefined]]],
     ['token-bucket,0,10', [['RULE_LIMIT', 'limit must be a positive whole number', undefined]]],
     [
+      'token-bucket,5,10,wait=1s',
+      [['RULE_NOT_AVAILABLE', 'acquire with timeoutMillis', undefined]],
+    ],
+    [
       'sliding-window,1001,10,by=usr & sliding-window,5000,10',
       [
         ['RULE_LOG_TOO_LARGE', 'at most 1000', undefined],
@@ -79,6 +83,14 @@ describe('a limiter factory', () => {
       for (const [i, [, problem]] of told.entries()) expect(faults[i]?.problem).toContain(problem);
     }
   });
+
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
+    'refuses a maxWaiters of %p',
+    (maxWaiters) => {
+      const options = { maxWaiters: maxWaiters as number };
+      expect(() => new LimiterFactory(new FakeClock(), undefined, options)).toThrow(RangeError);
+    },
+  );
 
   it('has the clock of the machine unless it is given one', () => {
     const limiter = new LimiterFactory().create('fixed-window,1,365d');

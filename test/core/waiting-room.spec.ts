@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events';
+import { Clock, SystemClock } from '../../src/core/clock.js';
+import { LimiterFactory } from '../../src/core/limiter-factory.js';
+import { MemoryStore } from '../../src/stores/memory/memory.store.js';
 import { open, STORE_KINDS, turn } from './waiting.js';
 
 describe.each(STORE_KINDS)('acquire on a store that answers %s', (kind) => {
@@ -102,6 +105,19 @@ describe.each(STORE_KINDS)('acquire on a store that answers %s', (kind) => {
     await clock.pass(14_000);
     const served = told.filter((one) => one.endsWith('in'));
     expect(served).toEqual(['0 a in', '14000 b in', '19000 c in', '22223 d in']);
+  });
+
+  it('foresees no turn by counts that fade before it comes', async () => {
+    const { acquire, told, clock } = open('sliding-window-counter,10,10', kind);
+    await acquire('a', { cost: 10 });
+    clock.advance(15_000);
+    await acquire('b', { cost: 5 });
+    void acquire('c', { cost: 4 });
+    // All 9 at once would fit at 13,000 only; c counts for little more than half by 9445.
+    void acquire('d', { cost: 5, timeoutMillis: 9445 });
+    await turn();
+    await clock.pass(9445);
+    expect(told).toEqual(['0 a in', '15000 b in', '19000 c in', '24445 d in']);
   });
 
   it('refuses at once and for ever what costs more than there can be', async () => {
@@ -311,5 +327,223 @@ describe.each(STORE_KINDS)('acquire on a store that answers %s', (kind) => {
     }
     expect(told[1]).toMatch(/b in/);
     expect(Math.max(...clock.slept)).toBeLessThan(2 ** 31);
+  });
+});
+
+describe('while a store decides', () => {
+  /** Holds its answers until `open` is called. */
+  function gated(rule: string) {
+    const all = open(rule, 'later');
+    let release: () => void = () => undefined;
+    const close = () => {
+      const gate = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      all.later.before = () => gate;
+    };
+    const letGo = async () => {
+      all.later.before = () => undefined;
+      release();
+      await turn();
+    };
+    return { ...all, close, letGo };
+  }
+
+  it('one that gives up is told the answer: let in, or the reason', async () => {
+    const { acquire, told, close, letGo, spent } = gated('token-bucket,1,1');
+    for (const name of ['a', 'b']) {
+      const patience = new AbortController();
+      close();
+      void acquire(name, { signal: patience.signal });
+      await turn();
+      patience.abort(new Error('enough'));
+      await turn();
+      expect(told).not.toContainEqual(expect.stringContaining(name));
+      await letGo();
+      expect(getEventListeners(patience.signal, 'abort')).toHaveLength(0);
+    }
+    expect(told).toEqual(['0 a in', '0 b ✗ enough']);
+    expect(await spent()).toBe(1);
+  });
+
+  it('one whose time ends is told the answer', async () => {
+    const { acquire, told, clock, close, letGo, spent } = gated('token-bucket,1,1');
+    for (const name of ['a', 'b']) {
+      close();
+      void acquire(name, { timeoutMillis: 5 });
+      await turn();
+      clock.advance(100);
+      await letGo();
+    }
+    expect(told).toEqual(['100 a in', '200 b quota 0 900']);
+    expect(await spent()).toBe(1);
+  });
+
+  it('those behind are not counted twice that take meanwhile', async () => {
+    const { acquire, told, clock, close, letGo } = gated('token-bucket,2,2');
+    await acquire('a', { cost: 2 });
+    void acquire('b');
+    await turn();
+    await clock.pass(500);
+    close();
+    void acquire('c', { timeoutMillis: 1500 });
+    await turn();
+    clock.advance(500);
+    await turn();
+    await letGo();
+    expect(told).toEqual(['0 a in', '1000 b in']);
+    await clock.pass(1000);
+    expect(told[2]).toBe('2000 c in');
+  });
+
+  it('a reset has it asked once more', async () => {
+    const { acquire, told, close, letGo, limiter, inner } = gated('token-bucket,1,1h');
+    await acquire('a');
+    const decide = inner.decide.bind(inner);
+    void acquire('b', { timeoutMillis: 1e9 });
+    await turn();
+    close();
+    // The answer is older than the reset.
+    inner.decide = (entries, now) => {
+      const answer = decide(entries, now);
+      inner.decide = decide;
+      return answer;
+    };
+    await limiter.reset('alice');
+    await letGo();
+    expect(told).toEqual(['0 a in', '0 b in']);
+  });
+
+  it('the shutdown waits for the answer', async () => {
+    const { acquire, told, factory, close, letGo } = gated('token-bucket,1,1');
+    close();
+    void acquire('a');
+    void acquire('b');
+    await turn();
+    let closed = false;
+    void factory.close().then(() => {
+      closed = true;
+    });
+    await turn();
+    expect(closed).toBe(false);
+    await letGo();
+    expect(closed).toBe(true);
+    expect(told.sort()).toEqual(['0 a in', '0 b quota 0 1000']);
+  });
+});
+
+describe('what fails', () => {
+  it('rejects with what the store rejects with, and the next is asked', async () => {
+    const { acquire, told, later, clock, spent } = open('token-bucket,1,1', 'later');
+    let failures = 2;
+    later.before = ({ mode }) => {
+      if (mode === 'take' && failures-- > 0) throw new Error('away');
+    };
+    for (const name of ['a', 'b', 'c', 'd']) void acquire(name);
+    await turn();
+    expect(told).toEqual(['0 a ✗ away', '0 b ✗ away', '0 c in']);
+    await clock.pass(1000);
+    expect(told[3]).toBe('1000 d in');
+    expect(await spent()).toBe(1);
+  });
+
+  it('rejects who is looked at, and who is refused, when the store does', async () => {
+    const { acquire, told, later, clock } = open('token-bucket,1,1', 'later');
+    await acquire('a');
+    void acquire('b', { timeoutMillis: 1500 });
+    await turn();
+    later.before = ({ mode }) => {
+      if (mode === 'peek') throw new Error('away');
+    };
+    void acquire('c');
+    await turn();
+    expect(told).toEqual(['0 a in', '0 c ✗ away']);
+    clock.advance(2000);
+    await turn();
+    expect(told[2]).toBe('2000 b ✗ away');
+    expect(clock.asleep).toBe(0);
+  });
+
+  it('rejects all who wait when the clock cannot sleep', async () => {
+    class Sleepless extends Clock {
+      override nowMillis() {
+        return 1000;
+      }
+
+      override async sleep() {
+        throw new Error('sleepless');
+      }
+    }
+    const limiter = new LimiterFactory(new Sleepless(), new MemoryStore()).createKeyed(
+      'token-bucket,1,1',
+    );
+    limiter.tryAcquire('alice');
+    const waiting = [limiter.acquire('alice'), limiter.acquire('alice')];
+    for (const one of waiting) await expect(one).rejects.toThrow('sleepless');
+  });
+
+  it('refuses when the store tells a wait that is no number', async () => {
+    const { acquire, told, inner } = open('token-bucket,1,1', 'later');
+    await acquire('a');
+    const decide = inner.decide.bind(inner);
+    inner.decide = (...args) =>
+      decide(...args).map((outcome) => {
+        return { ...outcome, decision: { ...outcome.decision, retryAfterMillis: Number.NaN } };
+      });
+    void acquire('b', { timeoutMillis: Number.POSITIVE_INFINITY });
+    await turn();
+    expect(told[1]).toBe('0 b quota 0 NaN');
+  });
+});
+
+describe('on the clock of the machine', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('has one timer for a line, and none when all were served or gave up', async () => {
+    const factory = new LimiterFactory(new SystemClock(), new MemoryStore());
+    const limiter = factory.createKeyed('token-bucket,1,1');
+    const patience = new AbortController();
+    const { signal } = patience;
+    const served = [1, 2, 3, 4].map(() => limiter.acquire('alice'));
+    const gone = [1, 2].map(() => limiter.acquire('bob', { cost: 1, signal }));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(jest.getTimerCount()).toBe(2);
+    patience.abort('enough');
+    await expect(gone[1]).rejects.toBe('enough');
+    await jest.advanceTimersByTimeAsync(3000);
+    const decisions = await Promise.all(served);
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true]);
+    expect((await gone[0])?.allowed).toBe(true);
+    expect(jest.getTimerCount()).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+});
+
+describe('limiters of one factory', () => {
+  it('share a line where they share counters', async () => {
+    const { factory, inner, clock } = open('token-bucket,1,1', 'at once');
+    const rule = 'token-bucket,1,1';
+    const one = factory.createKeyed(rule, { store: inner });
+    const same = factory.createKeyed(rule, { store: inner });
+    const other = factory.createKeyed(rule, { store: new MemoryStore() });
+    const own = factory.createKeyed(rule);
+    const told: string[] = [];
+    for (const [name, limiter] of Object.entries({ one, same, other, own })) {
+      for (const i of [1, 2]) {
+        void limiter.acquire('alice').then(() => told.push(`${name} ${i}`));
+      }
+    }
+    await turn();
+    expect(told).toEqual(['one 1', 'other 1', 'own 1']);
+    await clock.pass(3000);
+    const shared = told.filter((name) => /one|same/.test(name));
+    expect(shared).toEqual(['one 1', 'one 2', 'same 1', 'same 2']);
+    expect(told).toHaveLength(8);
+    expect(clock.asleep).toBe(0);
   });
 });

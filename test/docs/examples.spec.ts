@@ -155,10 +155,46 @@ describe('the recipes of the README', () => {
     await module.close();
   });
 
+  it('let jobs wait for their turn, and refuse at once what would wait too long', async () => {
+    const source = `import { Injectable } from '@nestjs/common';
+      import { RateLimitService } from 'nestjs-doorman';\n${example('README.md', 'class PartnerQueue')}`;
+    const { PartnerQueue } = await run(source);
+    const clock = new FakeClock();
+    const module = await Test.createTestingModule({
+      imports: [RateLimitModule.forRoot()],
+      providers: [PartnerQueue as Type],
+    })
+      .overrideProvider(Clock)
+      .useValue(clock)
+      .compile();
+    module.useLogger(false);
+    await module.init();
+    const queue = module.get<{ run(job: () => Promise<number>): Promise<number> }>(
+      PartnerQueue as Type,
+    );
+    const done: number[] = [];
+    const refusals: string[] = [];
+    for (let i = 0; i < 612; i++) {
+      const refused = (error: Error) => refusals.push(error.message);
+      void queue.run(async () => done.push(i)).catch(refused);
+    }
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    await turn();
+    expect(done).toHaveLength(10);
+    expect(refusals).toEqual(Array(2).fill('too many jobs, again in 100 ms'));
+    for (let tenths = 1; tenths <= 600; tenths++) {
+      clock.advance(100);
+      await turn();
+      expect(done).toHaveLength(10 + tenths);
+    }
+    expect(done).toEqual([...done].sort((a, b) => a - b));
+    await module.close();
+  });
+
   it('work without Nest', async () => {
     const { perHost } = await run(example('README.md', 'perHost'), ['perHost']);
     expect((perHost as { peek(key: string): unknown }).peek('example.org')).toMatchObject({
-      remaining: 9,
+      remaining: 8,
     });
   });
 

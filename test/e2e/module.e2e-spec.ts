@@ -520,11 +520,6 @@ const RULE_FAULTS: [string, unknown, Omit<Expected, 'place'>][] = [
     { code: 'RULE_NOT_AVAILABLE', given: /mode=shadow/, problem: /not available/ },
   ],
   [
-    'wait',
-    'fixed-window,2,10,wait=200ms',
-    { code: 'RULE_NOT_AVAILABLE', given: /wait=200ms/, problem: /not available/ },
-  ],
-  [
     'by=tenant',
     'fixed-window,2,10,by=tenant',
     { code: 'RULE_DIMENSION', given: /by=tenant/, problem: /unknown dimension "tenant"/ },
@@ -698,6 +693,11 @@ const FAULTS: [string, AppParts, Expected][] = [
     'a log limit of 0',
     option({ maxLogLimit: 0 }),
     { code: 'OPTION_VALUE', place: /maxLogLimit/, given: /^0$/, problem: /whole number/ },
+  ],
+  [
+    'a maxWaiters below 0',
+    option({ maxWaiters: -1 }),
+    { code: 'OPTION_VALUE', place: /maxWaiters/, given: /^-1$/, problem: /whole number/ },
   ],
   [
     'shadow for the module',

@@ -7,6 +7,8 @@ import { LaterStore, turn } from '../core/waiting.js';
 import { capacityOf, type RuleNumbers } from '../model/model.js';
 import { ALGORITHMS, holdsInTime, textOf } from './support.js';
 
+jest.setTimeout(120_000);
+
 const START = 1_000_000;
 
 const smallRule: fc.Arbitrary<RuleNumbers> = fc.record({
