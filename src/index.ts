@@ -55,4 +55,6 @@ export type {
 export { RateLimitGuard, RateLimitGuardParts } from './nest/rate-limit.guard.js';
 export { RateLimitModule } from './nest/rate-limit.module.js';
 export { RateLimitService } from './nest/rate-limit.service.js';
-export type { CheckOptions, WaitOptions } from './nest/service-options.js';
+export type { Reservation } from './nest/reservation.js';
+export type { CallOptions, CheckOptions, WaitOptions } from './nest/service-options.js';
+export type { DroppedEvent } from './nest/settlements.js';

@@ -13,19 +13,22 @@ export interface Surroundings {
   readonly dimensions: readonly string[];
   /** Whether a request can be made to wait. */
   readonly waits: boolean;
+  /** Whether it can be known how a request ended, for rules that count failures or successes. */
+  readonly outcomes: boolean;
 }
 
 export const DEFAULT_SURROUNDINGS: Surroundings = {
   maxLogLimit: DEFAULT_MAX_LOG_LIMIT,
   dimensions: BUILT_IN_DIMENSIONS,
   waits: false,
+  outcomes: false,
 };
 
 /** A rule that reads well may still ask for what is not there: a fault, never a silent neglect. */
 export function checkAvailable(
   policy: Policy,
   place: string,
-  { maxLogLimit, dimensions, waits }: Surroundings,
+  { maxLogLimit, dimensions, waits, outcomes }: Surroundings,
   faults: Faults,
 ): void {
   for (const rule of policy.rules) {
@@ -44,6 +47,13 @@ export function checkAvailable(
       const instead = 'use RateLimitModule, or acquire with timeoutMillis';
       fault('RULE_NOT_AVAILABLE', `wait is for requests, which a guard can hold; ${instead}`);
     }
+    if (rule.count !== 'all' && !outcomes) {
+      const instead = 'use RateLimitModule, whose guard sees the answer';
+      fault(
+        'RULE_NOT_AVAILABLE',
+        `count=${rule.count} needs to know how a request ended; ${instead}`,
+      );
+    }
     for (const option of notBuilt(rule)) {
       fault('RULE_NOT_AVAILABLE', `${option} is not available in this version`);
     }
@@ -51,8 +61,5 @@ export function checkAvailable(
 }
 
 function notBuilt(rule: Rule): string[] {
-  return [
-    ...(rule.count === 'all' ? [] : [`count=${rule.count}`]),
-    ...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`]),
-  ];
+  return [...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`])];
 }

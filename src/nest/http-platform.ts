@@ -1,3 +1,5 @@
+import type { RawResponse } from './outlay.js';
+
 /**
  * What the guard needs of an HTTP framework: one small object each, and the only places that know
  * how their requests look.
@@ -7,6 +9,8 @@ export interface HttpPlatform {
   template(request: HttpRequest): string | undefined;
   method(request: HttpRequest): string;
   setHeader(response: HttpResponse, name: string, value: string): void;
+  /** Node's own response. */
+  raw(response: HttpResponse): RawResponse;
   /** Whom `req.ip` believes: nobody, some, or every proxy that a request claims. */
   trust(request: HttpRequest): 'none' | 'some' | 'all';
 }
@@ -23,6 +27,7 @@ const express: HttpPlatform = {
   },
   method: (request) => request.method,
   setHeader: (response, name, value) => response.setHeader(name, value),
+  raw: (response) => response,
   trust: (request) => {
     const trusted = request.app?.get?.('trust proxy');
     return trusted === true ? 'all' : trusted ? 'some' : 'none';
@@ -33,6 +38,7 @@ const fastify: HttpPlatform = {
   template: (request) => request.routeOptions?.url,
   method: (request) => request.method,
   setHeader: (response, name, value) => response.header(name, value),
+  raw: (response) => response.raw,
   // The setting cannot be read; a chain of addresses for documentation (RFC 5737), which nobody
   // names as proxies and which is longer than any number of hops, shows it.
   trust: (request) => {

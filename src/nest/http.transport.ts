@@ -15,9 +15,11 @@ import {
   platformOf,
 } from './http-platform.js';
 import { leavingOf } from './leaving.js';
+import { Outlay } from './outlay.js';
 import type { RateLimitService } from './rate-limit.service.js';
 import type { RequestIdentity } from './request-identity.js';
 import type { Settings } from './settings.js';
+import type { Taken } from './settlements.js';
 import { waits } from './waiting.js';
 
 /** What applies to one handler under one template and method, worked out at its first request. */
@@ -83,11 +85,15 @@ export class HttpTransport {
     return andThen(this.identity.userId(request, context), (userId) => {
       const plans = limits.plansFor(userId);
       const leaving = plans.some(waits) ? () => leavingOf(context.getArgByIndex(1)) : undefined;
+      const keep = plans.some(countsOutcomes)
+        ? (taken: Taken) => new Outlay(taken).watch(platform.raw(context.getArgByIndex(1)))
+        : undefined;
+      const ways = { leaving, keep };
       if (userId !== undefined && !plans.some(countsByMoreThanUser)) {
-        return this.service.decideFor(plans, { userId, address: undefined, api }, 1, leaving);
+        return this.service.decideFor(plans, { userId, address: undefined, api }, 1, ways);
       }
       return andThen(this.identity.address(request, context, platform), (address) =>
-        this.service.decideFor(plans, { userId, address, api }, 1, leaving),
+        this.service.decideFor(plans, { userId, address, api }, 1, ways),
       );
     });
   }
@@ -142,6 +148,11 @@ export class HttpTransport {
 /** Whether the address may be needed although the user is known. */
 function countsByMoreThanUser({ by }: CounterPlan): boolean {
   return by.some((dimension) => dimension !== 'user' && dimension !== 'api');
+}
+
+/** Whether it is known only afterwards if the request stays counted. */
+function countsOutcomes({ rule }: CounterPlan): boolean {
+  return rule.count !== 'all';
 }
 
 function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {

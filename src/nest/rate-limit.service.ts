@@ -2,48 +2,52 @@ import type { Observable } from 'rxjs';
 import { visitOf } from '../core/acquire-options.js';
 import type { ApiName } from '../core/api-name.js';
 import { ApplicableLimits, type DecoratedLimits } from '../core/applicable-limits.js';
-import type { Counter, CounterPlan } from '../core/counter-plan.js';
-import { assertCost, UNLIMITED } from '../core/decision.js';
+import type { CounterPlan } from '../core/counter-plan.js';
 import type { Asker } from '../core/identity.js';
-import {
-  type Clock,
-  type Decision,
-  type MaybePromise,
-  type Outcome,
-  type PolicySource,
-} from '../core/index.js';
-import { andThen, isPromise } from '../core/maybe-promise.js';
+import type { Clock, Decision, MaybePromise, PolicySource } from '../core/index.js';
+import { isPromise } from '../core/maybe-promise.js';
 import { SteadyClock } from '../core/steady-clock.js';
+import { blockedUntil } from './blocked-until.js';
 import { CallCounters } from './call-counters.js';
-import { type DecisionEvent, DecisionEvents } from './decision-events.js';
+import { Deciding, type Ways } from './deciding.js';
+import type { DecisionEvent } from './decision-events.js';
+import { type Reservation, reserved } from './reservation.js';
 import type { CallOptions, CheckOptions, ServiceParts, WaitOptions } from './service-options.js';
-import { StoreFallback } from './store-fallback.js';
-import { type Leaving, Waiting } from './waiting.js';
+import type { DroppedEvent, Keep } from './settlements.js';
+import type { Leaving } from './waiting.js';
+
+/** The ways of a request; where it waits, its leaving is looked for, and without it it does not wait. */
+interface RequestWays extends Pick<Ways, 'keep'> {
+  readonly leaving?: (() => Leaving) | undefined;
+}
 
 /**
  * Decides by hand what the guard decides for requests: by the same rules, from the same counters.
  */
 export class RateLimitService {
   private readonly clock: Clock;
-  private readonly events = new DecisionEvents();
   private readonly calls: CallCounters;
-  private readonly store: StoreFallback;
-  private readonly waiting: Waiting;
+  private readonly deciding: Deciding;
 
   constructor(private readonly parts: ServiceParts) {
     this.clock = SteadyClock.over(parts.clock);
     this.calls = new CallCounters(parts);
-    this.store = new StoreFallback(parts.store, this.clock, parts.warnings);
-    this.waiting = new Waiting(this.store, this.clock, parts.maxWaiters);
+    this.deciding = new Deciding(parts, this.clock);
   }
 
   /** Every decision of this module. */
   get decisions$(): Observable<DecisionEvent> {
-    return this.events.stream;
+    return this.deciding.events.stream;
+  }
+
+  /** What cost more in the end than was taken, and could not be charged in full. */
+  get dropped$(): Observable<DroppedEvent> {
+    return this.deciding.settlements.dropped;
   }
 
   /**
-   * May this user do this now? Takes the cost if so. Uses the rule book, or `policy`.
+   * May this user do this now? Takes the cost if so. Uses the rule book, or `policy`. A rule with
+   * `count=failures` or `successes` counts all: how it ends is not known here; see `reserve`.
    *
    * @param userId undefined for an anonymous caller, counted by `dimensions: { ip }`
    * @param api a route's template, `METHOD /path`, or any name of your own
@@ -93,13 +97,28 @@ export class RateLimitService {
     const asker = this.calls.asker(userId, api, options.dimensions);
     const plans = this.calls.plansFor(asker, api, options.policy);
     const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
-    const wait = () => this.waiting.acquire(counters, visit);
-    return this.decide(counters, asker, visit.cost, 'take', wait);
+    const wait = () => this.deciding.waiting.acquire(counters, visit);
+    return this.deciding.decide(counters, asker, visit.cost, 'take', { wait });
   }
 
   /**
-   * Whether `check` would be allowed, and how the counters stand now; takes nothing. Covers the rule book and every decorated handler
-   * that serves `api`: `/orders` all its methods, `POST /orders` that one.
+   * Takes an estimate, to be settled when the real cost is known: the same as `check`, with
+   * `commit(actual)` and `cancel()` beside the decision.
+   *
+   * @throws RangeError or RateLimitConfigError as `check` does
+   */
+  async reserve<const T extends PolicySource>(
+    userId: string | undefined,
+    api: string,
+    options: CheckOptions<T> = {},
+  ): Promise<Reservation> {
+    return reserved((keep) => this.run(userId, api, options, keep));
+  }
+
+  /**
+   * Whether `check` would be allowed, and how the counters stand now; takes nothing. Covers the
+   * rule book and every decorated handler that serves `api`: `/orders` all its methods,
+   * `POST /orders` that one.
    */
   async peek<const T extends PolicySource>(
     userId: string | undefined,
@@ -109,7 +128,7 @@ export class RateLimitService {
     const { cost = 1, dimensions, policy } = options;
     const asker = this.calls.asker(userId, api, dimensions);
     const counters = this.calls.counters(this.calls.everyPlan(asker, api, policy), asker);
-    return this.decide(counters, asker, cost, 'peek');
+    return this.deciding.decide(counters, asker, cost, 'peek');
   }
 
   /**
@@ -123,24 +142,55 @@ export class RateLimitService {
   ): Promise<void> {
     const counters = this.calls.own(userId, api, options);
     await this.parts.store.reset(counters);
-    this.waiting.wake(counters);
+    this.deciding.waiting.wake(counters);
+  }
+
+  /**
+   * Refuses what this user, or this address, asks of this api, whatever is left: the counters that
+   * `reset` resets. A rule that counts by user alone is blocked for every api.
+   *
+   * @param forMillis a positive whole number; a later block replaces an earlier one
+   * @returns false where no rule counts this caller alone, so that nothing is blocked
+   * @throws RangeError for any other time
+   */
+  async block<const T extends PolicySource>(
+    userId: string | undefined,
+    api: string,
+    forMillis: number,
+    options: CallOptions<T> = {},
+  ): Promise<boolean> {
+    const now = this.clock.nowMillis();
+    const until = blockedUntil(now, forMillis);
+    const counters = this.calls.own(userId, api, options);
+    if (counters.length > 0) await this.parts.store.block(counters, until, now);
+    return counters.length > 0;
+  }
+
+  /** Lifts a block. What was spent before it stays spent. */
+  async unblock<const T extends PolicySource>(
+    userId: string | undefined,
+    api: string,
+    options: CallOptions<T> = {},
+  ): Promise<void> {
+    const counters = this.calls.own(userId, api, options);
+    if (counters.length > 0) await this.parts.store.block(counters, 0, this.clock.nowMillis());
+    this.deciding.waiting.wake(counters);
   }
 
   /**
    * Decides by rules that were found already: what the guard asks for each request. At once,
    * unless the store needs a promise, or rules have it wait.
-   *
-   * @param leaving made where the caller waits; without it nobody does
    */
   decideFor(
     plans: readonly CounterPlan[],
     asker: Asker,
     cost = 1,
-    leaving?: () => Leaving,
+    { leaving, keep }: RequestWays = {},
   ): MaybePromise<Decision> {
     const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
-    const wait = leaving && (() => this.waiting.decide({ counters, cost, mode: 'take' }, leaving));
-    return this.decide(counters, asker, cost, 'take', wait);
+    const wait =
+      leaving && (() => this.deciding.waiting.decide({ counters, cost, mode: 'take' }, leaving));
+    return this.deciding.decide(counters, asker, cost, 'take', { wait, keep });
   }
 
   /** Which limits apply to an api, for `decideFor`. */
@@ -150,44 +200,21 @@ export class RateLimitService {
 
   /** Called by the module before the application shuts down: refuses all who wait. */
   stopWaiting(): Promise<void> {
-    return this.waiting.close();
+    return this.deciding.waiting.close();
   }
 
   /** Called by the module when the application shuts down. */
   close(): void {
-    this.events.close();
-    this.store.close();
+    this.deciding.close();
   }
 
   private run(
     userId: string | undefined,
     api: string,
     { cost, dimensions, policy }: CheckOptions,
+    keep?: Keep,
   ): MaybePromise<Decision> {
     const asker = this.calls.asker(userId, api, dimensions);
-    return this.decideFor(this.calls.plansFor(asker, api, policy), asker, cost);
-  }
-
-  private decide(
-    counters: readonly Counter[],
-    asker: Asker,
-    cost: number,
-    mode: 'take' | 'peek',
-    wait?: () => MaybePromise<Outcome>,
-  ): MaybePromise<Decision> {
-    assertCost(cost);
-    // Where nobody started the application, its faults were not told yet.
-    this.parts.faults.throwIfAny();
-    if (counters.length === 0) return UNLIMITED;
-    const answer = wait
-      ? andThen(wait(), ({ decision }) => decision)
-      : this.store.decide({ counters, cost, mode }, this.clock.nowMillis());
-    return andThen(answer, (decision) => {
-      if (mode === 'take' && this.events.observed) {
-        const { userId, address, api } = asker;
-        this.events.emit({ decision, userId, address, api, cost });
-      }
-      return decision;
-    });
+    return this.decideFor(this.calls.plansFor(asker, api, policy), asker, cost, { keep });
   }
 }

@@ -21,7 +21,7 @@ export interface Settings
 
 /** What the rules may ask for. */
 export function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
-  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS, waits: true };
+  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS, waits: true, outcomes: true };
 }
 
 type Check = (value: unknown) => boolean;

@@ -1,5 +1,5 @@
 import { DegradedLimiter } from '../core/degraded-limiter.js';
-import { type Clock, type Decision, MemoryStore, type RateLimitStore } from '../core/index.js';
+import { type Clock, MemoryStore, type RateLimitStore } from '../core/index.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { MaybePromise, Outcome, StoreEntry } from '../core/store.js';
 import type { Warnings } from './warnings.js';
@@ -12,6 +12,11 @@ const RETRY_AFTER_MILLIS = 1000;
  * now and then is told of as one failure, not for each request.
  */
 const QUIET_MILLIS = 1000;
+
+/** A receipt of what was counted here, and not in the store. */
+interface CountedHere extends Outcome {
+  readonly here: true;
+}
 
 /**
  * Asks the store. Where it throws, rejects or answers nothing, each rule does as its `onStoreError`
@@ -34,7 +39,7 @@ export class StoreFallback {
     private readonly warnings: Warnings,
   ) {}
 
-  decide(entry: StoreEntry, now: number): MaybePromise<Decision> {
+  decide(entry: StoreEntry, now: number): MaybePromise<Outcome> {
     try {
       const answer = this.store.decide([entry], now);
       return isPromise(answer) ? this.awaited(answer, entry) : this.answered(answer);
@@ -43,11 +48,25 @@ export class StoreFallback {
     }
   }
 
+  /**
+   * Settles a receipt where it was taken. Never rejects: what a failure leaves undone stays spent,
+   * and a charge is dropped.
+   */
+  async settle(receipt: Outcome, delta: number, now: number): Promise<number> {
+    if ((receipt as Partial<CountedHere>).here) return this.limiter.settle(receipt, delta, now);
+    try {
+      return await this.store.settle(receipt, delta, now);
+    } catch (error) {
+      this.noteFailure(error);
+      return Math.max(0, delta);
+    }
+  }
+
   close(): void {
     this.local.close();
   }
 
-  private async awaited(answer: Promise<readonly Outcome[]>, entry: StoreEntry): Promise<Decision> {
+  private async awaited(answer: Promise<readonly Outcome[]>, entry: StoreEntry): Promise<Outcome> {
     try {
       return this.answered(await answer);
     } catch (error) {
@@ -55,24 +74,30 @@ export class StoreFallback {
     }
   }
 
-  private answered(outcomes: readonly Outcome[]): Decision {
-    const decision = outcomes[0]?.decision;
-    if (!decision) throw new TypeError('it answered without a decision');
+  private answered(outcomes: readonly Outcome[]): Outcome {
+    const outcome = outcomes[0];
+    if (!outcome?.decision) throw new TypeError('it answered without a decision');
     if (this.failing && this.clock.nowMillis() >= this.failedAt + QUIET_MILLIS) {
       this.failing = false;
       this.warnings.storeRecovered(this.store.name);
     }
-    return decision;
+    return outcome;
   }
 
-  private failed(entry: StoreEntry, error: unknown): Decision {
+  private failed(entry: StoreEntry, error: unknown): CountedHere {
     // Not the moment of the question: others may have been decided since.
+    const now = this.noteFailure(error);
+    const decision = this.limiter.decide(entry, now, RETRY_AFTER_MILLIS);
+    return { entry, decision, takenAtMillis: now, here: true };
+  }
+
+  private noteFailure(error: unknown): number {
     const now = this.clock.nowMillis();
     this.failedAt = now;
     if (!this.failing) {
       this.failing = true;
       this.warnings.storeFailed(this.store.name, error);
     }
-    return this.limiter.decide(entry, now, RETRY_AFTER_MILLIS);
+    return now;
   }
 }

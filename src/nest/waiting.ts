@@ -84,10 +84,7 @@ export class Waiting {
   }
 
   private ask(entry: StoreEntry): MaybePromise<Outcome> {
-    const takenAtMillis = this.clock.nowMillis();
-    return andThen(this.store.decide(entry, takenAtMillis), (decision) => {
-      return { entry, decision, takenAtMillis };
-    });
+    return this.store.decide(entry, this.clock.nowMillis());
   }
 
   private async wait(entry: StoreEntry, visit: Visit, leaving: () => Leaving): Promise<Outcome> {

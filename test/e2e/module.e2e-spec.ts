@@ -505,16 +505,6 @@ const RULE_FAULTS: [string, unknown, Omit<Expected, 'place'>][] = [
     { code: 'RULE_LOG_TOO_LARGE', given: /1001/, problem: /sliding-window-counter.*maxLogLimit/ },
   ],
   [
-    'count=failures',
-    'fixed-window,2,10,count=failures',
-    { code: 'RULE_NOT_AVAILABLE', given: /count=failures/, problem: /not available/ },
-  ],
-  [
-    'count=successes',
-    'fixed-window,2,10,count=successes',
-    { code: 'RULE_NOT_AVAILABLE', given: /count=successes/, problem: /not available/ },
-  ],
-  [
     'mode=shadow',
     'fixed-window,2,10,mode=shadow',
     { code: 'RULE_NOT_AVAILABLE', given: /mode=shadow/, problem: /not available/ },

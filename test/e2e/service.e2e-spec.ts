@@ -299,7 +299,7 @@ describe('check', () => {
     ['an unknown name', 'nobody', 'POLICY_UNKNOWN'],
     ['a faulty rule', 'fixed-window,0,10', 'RULE_LIMIT'],
     ['an empty text', '', 'RULE_SYNTAX'],
-    ['a rule that is not available', 'fixed-window,2,10,count=failures', 'RULE_NOT_AVAILABLE'],
+    ['a rule that is not available', 'fixed-window,2,10,mode=shadow', 'RULE_NOT_AVAILABLE'],
     ['an unknown dimension', 'fixed-window,2,10,by=tenant', 'RULE_DIMENSION'],
     ['a log that is too large', 'sliding-window,1001,1h', 'RULE_LOG_TOO_LARGE'],
     [

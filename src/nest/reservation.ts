@@ -1,0 +1,51 @@
+import { assertCost } from '../core/decision.js';
+import type { Decision, MaybePromise } from '../core/index.js';
+import type { Keep, Taken } from './settlements.js';
+
+/**
+ * A cost that was taken as an estimate, until the real one is known. What is neither committed nor
+ * cancelled stays spent.
+ *
+ * The first of `commit` and `cancel` counts, all later calls do nothing: so `cancel` may stand in
+ * a `finally`. Of a refused reservation both do nothing, since nothing was taken. Neither ever
+ * rejects: what could not be settled, as the store is out of reach, stays as it was taken.
+ */
+export class Reservation {
+  private open: Taken | undefined;
+
+  constructor(
+    /** Whether it was let in, as `check` would answer. */
+    readonly decision: Decision,
+    taken: Taken | undefined,
+  ) {
+    this.open = taken;
+  }
+
+  /**
+   * Gives back what was taken too much, or charges what was taken too little, although it may not
+   * fit: see `dropped$`. The estimate stands where `actual` is left out.
+   *
+   * @param actual a whole number, 0 or more
+   * @throws RangeError, at once, for any other cost; the reservation stays open
+   */
+  commit(actual?: number): Promise<void> {
+    if (actual !== undefined) assertCost(actual);
+    const { open } = this;
+    this.open = undefined;
+    return open && actual !== undefined ? open.settle(actual) : Promise.resolve();
+  }
+
+  /** Gives all back, as far as it still counts. */
+  cancel(): Promise<void> {
+    return this.commit(0);
+  }
+}
+
+/** The reservation of what `take` takes. */
+export async function reserved(take: (keep: Keep) => MaybePromise<Decision>): Promise<Reservation> {
+  let taken: Taken | undefined;
+  const decision = await take((one) => {
+    taken = one;
+  });
+  return new Reservation(decision, taken);
+}
