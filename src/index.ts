@@ -55,6 +55,7 @@ export type {
 export { RateLimitGuard, RateLimitGuardParts } from './nest/rate-limit.guard.js';
 export { RateLimitModule } from './nest/rate-limit.module.js';
 export { RateLimitService } from './nest/rate-limit.service.js';
+export type { RequestCost } from './nest/request-cost.js';
 export type { Reservation } from './nest/reservation.js';
 export type { CallOptions, CheckOptions, WaitOptions } from './nest/service-options.js';
 export type { DroppedEvent } from './nest/settlements.js';

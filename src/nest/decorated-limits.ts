@@ -6,6 +6,7 @@ import { readPolicy } from '../core/policy.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { isPolicyName, unknownPolicy } from '../core/rule-book-reader.js';
 import type { Decoration } from './decorators.js';
+import { checkCost, type RequestCost } from './request-cost.js';
 
 /** A decorated handler and what its names are built of. */
 export interface Decorated {
@@ -39,9 +40,15 @@ export function readDecorated(
   if (conflict(nearest, place, faults)) return undefined;
   if (nearest.skip) return 'skip';
   const sources = nearest.limits[0] ?? [];
+  if (nearest.cost) checkCost(nearest.cost, `@RateLimit on ${place}`, faults);
   const limits = readSources(sources, `@RateLimit on ${place}`, book, faults);
   if (limits.inline) checkAvailable(limits.inline, `@RateLimit on ${place}`, surroundings, faults);
   return [...limits.named, ...(limits.inline ? [placed(limits.inline, decorated, onHandler)] : [])];
+}
+
+/** What the nearest decorator says that a request costs. */
+export function decoratedCost({ handler, class: ofClass }: Decorated): RequestCost | undefined {
+  return (handler ?? ofClass)?.cost;
 }
 
 function placed(policy: Policy, decorated: Decorated, onHandler: boolean): PlacedPolicy {

@@ -1,10 +1,13 @@
 import 'reflect-metadata';
-import { UseGuards } from '@nestjs/common';
+import { UseGuards, UseInterceptors } from '@nestjs/common';
 import type { PolicySource } from '../core/index.js';
 import type { CheckedRules } from '../core/rule-types.js';
 import { RateLimitBinding } from './rate-limit.binding.js';
+import { type RequestCost, splitCost } from './request-cost.js';
+import { RateLimitSettling } from './settle.interceptor.js';
 
 const LIMIT = Symbol.for('nestjs-doorman:rate-limit');
+const COST = Symbol.for('nestjs-doorman:cost');
 const SKIP = Symbol.for('nestjs-doorman:skip');
 /** On a prototype: the names of its decorated methods. */
 const DECORATED = Symbol.for('nestjs-doorman:decorated');
@@ -13,6 +16,7 @@ const DECORATED = Symbol.for('nestjs-doorman:decorated');
 export interface Decoration {
   /** The rules of each `@RateLimit`, as they were given; more than one is a fault. */
   readonly limits: readonly (readonly PolicySource[])[];
+  readonly cost: RequestCost | undefined;
   readonly skip: boolean;
 }
 
@@ -24,18 +28,24 @@ export interface Decoration {
  * @RateLimit('fixed-window,2,10')
  * @RateLimit({ limit: 100, window: '1m', burst: 200 })
  * @RateLimit('search', 'fixed-window,1000,1d,by=user')
+ * @RateLimit('tokens', { cost: 1000, settle: (ctx, answer) => answer.tokens })
  * ```
  *
+ * What a request costs stands last, after the rules: it is one for all of them.
  * Beats the rule book, but for its entries with `final=true`. Faults are told at start-up.
  */
-export function RateLimit<const T extends readonly PolicySource[]>(
-  ...rules: CheckedRules<T>
+export function RateLimit<const T extends readonly (PolicySource | RequestCost)[]>(
+  ...given: CheckedRules<T>
 ): MethodDecorator & ClassDecorator {
+  const [rules, cost] = splitCost<PolicySource>(given as unknown as T);
   return (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => {
     const holder = holderOf('@RateLimit', target, key, descriptor);
     const before: Decoration['limits'] = Reflect.getOwnMetadata(LIMIT, holder) ?? [];
     Reflect.defineMetadata(LIMIT, [...before, rules], holder);
-    UseGuards(RateLimitBinding)(target, key as string, descriptor as PropertyDescriptor);
+    if (cost) Reflect.defineMetadata(COST, cost, holder);
+    const at = [target, key as string, descriptor as PropertyDescriptor] as const;
+    UseGuards(RateLimitBinding)(...at);
+    if (cost?.settle) UseInterceptors(RateLimitSettling)(...at);
   };
 }
 
@@ -54,7 +64,8 @@ export function SkipRateLimit(): MethodDecorator & ClassDecorator {
 export function decorationOf(holder: object): Decoration | undefined {
   const limits: Decoration['limits'] = Reflect.getOwnMetadata(LIMIT, holder) ?? [];
   const skip = Reflect.getOwnMetadata(SKIP, holder) === true;
-  return limits.length === 0 && !skip ? undefined : { limits, skip };
+  const cost: RequestCost | undefined = Reflect.getOwnMetadata(COST, holder);
+  return limits.length === 0 && !skip ? undefined : { limits, cost, skip };
 }
 
 /**

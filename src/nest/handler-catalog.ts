@@ -5,9 +5,15 @@ import type { DecoratedLimits } from '../core/applicable-limits.js';
 import { Faults } from '../core/fault.js';
 import type { RuleBook } from '../core/index.js';
 import type { Surroundings } from '../core/rule-availability.js';
-import { type Decorated, placeOfHandler, readDecorated } from './decorated-limits.js';
+import {
+  type Decorated,
+  decoratedCost,
+  placeOfHandler,
+  readDecorated,
+} from './decorated-limits.js';
 import { findIdleDecorators } from './decorator-faults.js';
 import { classDecorationOf, decorationOf } from './decorators.js';
+import type { RequestCost } from './request-cost.js';
 import { requestMethodOf, templatesOf } from './route-templates.js';
 
 /** A class with handlers, as far as names and decorators go. */
@@ -18,6 +24,7 @@ type Handler = (...args: never[]) => unknown;
 export interface HandlerEntry {
   readonly place: string;
   readonly limits: DecoratedLimits;
+  readonly cost: RequestCost | undefined;
   /** The routes that Nest maps it under, as far as they can be told before a request. */
   readonly routes: readonly ApiName[];
 }
@@ -138,6 +145,7 @@ export class HandlerCatalog {
     return {
       place: placeOfHandler(decorated),
       limits: readDecorated(decorated, this.book, this.surroundings, faults),
+      cost: decoratedCost(decorated),
       routes: this.routesOf(type, module, handler),
     };
   }

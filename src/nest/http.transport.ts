@@ -3,7 +3,7 @@ import { canonicalMethod } from '../core/api-name.js';
 import type { ApplicableLimits } from '../core/applicable-limits.js';
 import type { CounterPlan } from '../core/counter-plan.js';
 import type { Decision, MaybePromise } from '../core/index.js';
-import { andThen } from '../core/maybe-promise.js';
+import { andThen, isPromise } from '../core/maybe-promise.js';
 import { retryAfter } from '../http/retry-after.js';
 import { canonicalTemplate } from '../http/template.js';
 import { createRefusal } from './exceptions.js';
@@ -17,6 +17,7 @@ import {
 import { leavingOf } from './leaving.js';
 import { Outlay } from './outlay.js';
 import type { RateLimitService } from './rate-limit.service.js';
+import { costOf, type RequestCost } from './request-cost.js';
 import type { RequestIdentity } from './request-identity.js';
 import type { Settings } from './settings.js';
 import type { Taken } from './settlements.js';
@@ -27,6 +28,8 @@ interface RoutePlan {
   readonly template: string | undefined;
   readonly method: string;
   readonly limits: ApplicableLimits;
+  /** What the handler's decorator says of its cost. */
+  readonly cost: RequestCost | undefined;
 }
 
 interface HandlerPlans {
@@ -40,7 +43,15 @@ const ATTEMPT = Symbol.for('nestjs-doorman:attempt');
 
 interface Attempt {
   readonly plan: RoutePlan;
-  readonly admitted: MaybePromise<boolean>;
+  admitted: MaybePromise<boolean>;
+  /** What it took, where that is settled afterwards. */
+  outlay: Outlay | undefined;
+}
+
+/** An outlay, and who says what it should have been. */
+export interface Settling {
+  readonly outlay: Outlay;
+  readonly settle: NonNullable<RequestCost['settle']>;
 }
 
 /** HTTP on Express and Fastify: finds the plan, asks the service, tells the answer. */
@@ -69,31 +80,48 @@ export class HttpTransport {
     if (plan.limits.none) return true;
     const earlier: Attempt | undefined = request[ATTEMPT];
     if (earlier?.plan === plan) return earlier.admitted;
-    const decided = this.decide(plan, platform, request, context);
-    const admitted = andThen(decided, (decision) => this.tell(decision, platform, response));
-    request[ATTEMPT] = { plan, admitted } satisfies Attempt;
-    return admitted;
+    const attempt: Attempt = { plan, admitted: false, outlay: undefined };
+    const cost = costOf(plan.cost, context);
+    const decided = isPromise(cost)
+      ? cost.then((one) => this.decide(attempt, one, platform, request, context))
+      : this.decide(attempt, cost, platform, request, context);
+    attempt.admitted = andThen(decided, (decision) => this.tell(decision, platform, response));
+    request[ATTEMPT] = attempt;
+    return attempt.admitted;
+  }
+
+  /** What the latest attempt of a request took, where its decorator settles that. */
+  settling(context: ExecutionContext): Settling | undefined {
+    const attempt: Attempt | undefined = context.getArgByIndex(0)[ATTEMPT];
+    const settle = attempt?.plan.cost?.settle;
+    return settle && attempt.outlay && { settle, outlay: attempt.outlay };
   }
 
   private decide(
-    { limits }: RoutePlan,
+    attempt: Attempt,
+    cost: number,
     platform: HttpPlatform,
     request: HttpRequest,
     context: ExecutionContext,
   ): MaybePromise<Decision> {
+    const { limits } = attempt.plan;
     const api = limits.api.name;
     return andThen(this.identity.userId(request, context), (userId) => {
       const plans = limits.plansFor(userId);
       const leaving = plans.some(waits) ? () => leavingOf(context.getArgByIndex(1)) : undefined;
-      const keep = plans.some(countsOutcomes)
-        ? (taken: Taken) => new Outlay(taken).watch(platform.raw(context.getArgByIndex(1)))
-        : undefined;
+      const keep =
+        attempt.plan.cost?.settle || plans.some(countsOutcomes)
+          ? (taken: Taken) => {
+              attempt.outlay = new Outlay(taken);
+              attempt.outlay.watch(platform.raw(context.getArgByIndex(1)));
+            }
+          : undefined;
       const ways = { leaving, keep };
       if (userId !== undefined && !plans.some(countsByMoreThanUser)) {
-        return this.service.decideFor(plans, { userId, address: undefined, api }, 1, ways);
+        return this.service.decideFor(plans, { userId, address: undefined, api }, cost, ways);
       }
       return andThen(this.identity.address(request, context, platform), (address) =>
-        this.service.decideFor(plans, { userId, address, api }, 1, ways),
+        this.service.decideFor(plans, { userId, address, api }, cost, ways),
       );
     });
   }
@@ -136,7 +164,8 @@ export class HttpTransport {
     const entry = this.catalog.entry(context.getClass(), context.getHandler());
     const name = template === undefined ? entry.place : canonicalTemplate(template);
     const api = { method: canonicalMethod(method), name };
-    const plan = { template, method, limits: this.service.limitsOf(entry.limits, api) };
+    const limits = this.service.limitsOf(entry.limits, api);
+    const plan = { template, method, limits, cost: entry.cost };
     const severalTemplates = new Set(entry.routes.map((route) => route.name)).size !== 1;
     const handlers = getOrAdd(this.plans, context.getClass(), () => new Map());
     const make = (): HandlerPlans => ({ severalTemplates, plans: [] });
