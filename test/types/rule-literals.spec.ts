@@ -128,6 +128,10 @@ const FAULT = '✗ unknown algorithm "fixd-window"';
 const refused: Readonly<Record<string, readonly [snippet: string, said: string]>> = {
   'above a class': [`@RateLimit('fixd-window,2,10') export class Orders {}`, FAULT],
   'as the second of two rules': [`RateLimit('token-bucket,5,10', 'fixd-window,2,10');`, FAULT],
+  'beside a cost': [
+    `RateLimit('fixd-window,2,10', { cost: (ctx) => 5, settle: (ctx, answer) => answer.tokens });`,
+    FAULT,
+  ],
   'beside an object': [`RateLimit({ limit: 5, window: 10 }, 'fixd-window,2,10');`, FAULT],
   'as one of two that a condition picks': [
     `RateLimit(Math.random() < 0.5 ? 'token-bucket,5,10' : 'fixd-window,2,10');`,
@@ -232,6 +236,14 @@ const stillRefused: typeof refused = {
     `Type '"x"' is not assignable to type`,
   ],
   'a number as a rule': ['RateLimit(5);', `Argument of type 'number' is not assignable`],
+  'a cost that is none': [
+    `RateLimit('fixed-window,2,10', { cost: () => 'five' });`,
+    'is not assignable to type',
+  ],
+  "a wrong use of a cost's context": [
+    `RateLimit('fixed-window,2,10', { cost: (ctx) => ctx.tokens });`,
+    `Property 'tokens' does not exist on type 'ExecutionContext'`,
+  ],
   'an object without a limit': [
     `RateLimit({ window: '1m' });`,
     `Argument of type '{ window: string; }' is not assignable`,
@@ -281,6 +293,10 @@ const allowed: Readonly<Record<string, string>> = {
         always: { limit: 100, window: '1m', by: 'ip' },
       },
     });`,
+  'a cost': `
+    RateLimit('fixed-window,2,10', { cost: 5 });
+    RateLimit('search', { cost: async (ctx) => ctx.getArgs().length });
+    RateLimit({ limit: 5, window: 10 }, 'search', { settle: (_ctx, answer) => answer.tokens });`,
   'names that look like fields': `
     RateLimitModule.forRoot({
       rules: {
