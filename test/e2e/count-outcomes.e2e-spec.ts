@@ -14,6 +14,9 @@ import {
   UseGuards,
 } from '@nestjs/common';
 import { MemoryStore, RateLimit, RateLimitGuard } from 'nestjs-doorman';
+import { RedisStore } from 'nestjs-doorman/redis';
+import { describeWithRedis, RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 import { ADAPTERS, byHeader, left, type Running, SlowStore, start, statuses } from './support.js';
 
 const ALICE = { 'x-user': 'alice' };
@@ -236,3 +239,35 @@ describe.each(ADAPTERS)('what counts by how a request ended, on %s', (adapter) =
     expect(seen).toEqual([4, 4, 3, 3]);
   });
 });
+
+describeWithRedis.each(ADAPTERS)(
+  'what counts by how a request ended, in Redis, on %s',
+  (adapter) => {
+    let server: RedisServer;
+
+    beforeAll(async () => {
+      server = await RedisServer.start();
+    });
+
+    afterAll(() => server.stop());
+
+    it('lets five of 200 wrong passwords at once reach the handler, and gives right ones back', async () => {
+      const target = { url: `redis://127.0.0.1:${server.port}` };
+      const store = new RedisStore(target, { prefix: adapter, time: 'clock', timeoutMillis: 5000 });
+      await until('the store is connected', () => store.connected);
+      const limits = byHeader({}, { store });
+      const { http, service, clock } = await start(adapter, { controllers: [Doors], limits });
+      const login = (password: string) => http.post('/login').set(ALICE).send({ password });
+      for (let i = 0; i < 10; i++) expect((await login('sesame')).status).toBe(200);
+      await until('all is given back', async () => {
+        return (await service.peek('alice', '/login')).remaining === 5;
+      });
+      reached = 0;
+      await Promise.all(Array.from({ length: 200 }, () => login('guess')));
+      expect(reached).toBe(5);
+      expect((await login('sesame')).status).toBe(429);
+      clock.advance(5000);
+      expect((await login('sesame')).status).toBe(200);
+    });
+  },
+);
