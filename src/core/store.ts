@@ -14,7 +14,10 @@ export interface StoreEntry {
   readonly mode: 'take' | 'peek';
 }
 
-/** The receipt of a take, with which `settle` gives back or charges more. */
+/**
+ * The receipt of a take, with which `settle` gives back or charges more. It may be handed in for
+ * some of its counters alone: each of them at most once.
+ */
 export interface Receipt {
   readonly entry: StoreEntry;
   /** The store's own time of the take. */
@@ -44,7 +47,7 @@ export abstract class RateLimitStore {
 
   /**
    * Corrects what an allowed take cost: a negative `delta` gives back, as far as it still counts;
-   * a positive one charges more although it may not fit. At most once a receipt.
+   * a positive one charges more although it may not fit. At most once a counter of a receipt.
    *
    * @returns how much of the charge was dropped, by the counter that could bear least
    */

@@ -90,11 +90,16 @@ export class HttpTransport {
     return attempt.admitted;
   }
 
-  /** What the latest attempt of a request took, where its decorator settles that. */
+  /**
+   * What the latest attempt of a request took, where its decorator settles that. Handed out once:
+   * class and handler may both have bound who asks.
+   */
   settling(context: ExecutionContext): Settling | undefined {
     const attempt: Attempt | undefined = context.getArgByIndex(0)[ATTEMPT];
-    const settle = attempt?.plan.cost?.settle;
-    return settle && attempt.outlay && { settle, outlay: attempt.outlay };
+    if (!attempt?.outlay || !attempt.plan.cost?.settle) return undefined;
+    const settling = { settle: attempt.plan.cost.settle, outlay: attempt.outlay };
+    attempt.outlay = undefined;
+    return settling;
   }
 
   private decide(

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { visitOf } from '../core/acquire-options.js';
-import type { ApiName } from '../core/api-name.js';
+import { type ApiName, parseApiName } from '../core/api-name.js';
 import { ApplicableLimits, type DecoratedLimits } from '../core/applicable-limits.js';
 import type { CounterPlan } from '../core/counter-plan.js';
 import type { Asker } from '../core/identity.js';
@@ -94,8 +94,9 @@ export class RateLimitService {
     options: WaitOptions<T> = {},
   ): Promise<Decision> {
     const visit = visitOf(options, this.clock.nowMillis());
-    const asker = this.calls.asker(userId, api, options.dimensions);
-    const plans = this.calls.plansFor(asker, api, options.policy);
+    const name = parseApiName(api);
+    const asker = this.calls.asker(userId, name, options.dimensions);
+    const plans = this.calls.plansFor(asker.userId, name, options.policy);
     const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
     const wait = () => this.deciding.waiting.acquire(counters, visit);
     return this.deciding.decide(counters, asker, visit.cost, 'take', { wait });
@@ -126,9 +127,9 @@ export class RateLimitService {
     options: CheckOptions<T> = {},
   ): Promise<Decision> {
     const { cost = 1, dimensions, policy } = options;
-    const asker = this.calls.asker(userId, api, dimensions);
-    const counters = this.calls.counters(this.calls.everyPlan(asker, api, policy), asker);
-    return this.deciding.decide(counters, asker, cost, 'peek');
+    const asker = this.calls.asker(userId, parseApiName(api), dimensions);
+    const plans = this.calls.everyPlan(asker.userId, api, policy);
+    return this.deciding.decide(this.calls.counters(plans, asker), asker, cost, 'peek');
   }
 
   /**
@@ -214,7 +215,8 @@ export class RateLimitService {
     { cost, dimensions, policy }: CheckOptions,
     keep?: Keep,
   ): MaybePromise<Decision> {
-    const asker = this.calls.asker(userId, api, dimensions);
-    return this.decideFor(this.calls.plansFor(asker, api, policy), asker, cost, { keep });
+    const name = parseApiName(api);
+    const asker = this.calls.asker(userId, name, dimensions);
+    return this.decideFor(this.calls.plansFor(asker.userId, name, policy), asker, cost, { keep });
   }
 }

@@ -42,7 +42,13 @@ function isCost(value: unknown): value is RequestCost {
 export function checkCost(cost: RequestCost, place: string, faults: Faults): void {
   for (const [name, value] of Object.entries(cost)) {
     const fault = (problem: string, meant?: string) =>
-      faults.add({ code: 'OPTION_VALUE', place, given: `${name}: ${show(value)}`, problem, meant });
+      faults.add({
+        code: 'OPTION_VALUE',
+        place,
+        given: `${name}: ${typeof value === 'number' ? value : show(value)}`,
+        problem,
+        meant,
+      });
     if (!FIELDS.includes(name)) {
       fault(`unknown field ${JSON.stringify(name)} beside the rules`, nearest(name, FIELDS));
     }

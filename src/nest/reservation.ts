@@ -10,17 +10,9 @@ import type { Keep, Taken } from './settlements.js';
  * a `finally`. Of a refused reservation both do nothing, since nothing was taken. Neither ever
  * rejects: what could not be settled, as the store is out of reach, stays as it was taken.
  */
-export class Reservation {
-  private open: Taken | undefined;
-
-  constructor(
-    /** Whether it was let in, as `check` would answer. */
-    readonly decision: Decision,
-    taken: Taken | undefined,
-  ) {
-    this.open = taken;
-  }
-
+export interface Reservation {
+  /** Whether it was let in, as `check` would answer. */
+  readonly decision: Decision;
   /**
    * Gives back what was taken too much, or charges what was taken too little, although it may not
    * fit: see `dropped$`. The estimate stands where `actual` is left out.
@@ -28,24 +20,22 @@ export class Reservation {
    * @param actual a whole number, 0 or more
    * @throws RangeError, at once, for any other cost; the reservation stays open
    */
-  commit(actual?: number): Promise<void> {
-    if (actual !== undefined) assertCost(actual);
-    const { open } = this;
-    this.open = undefined;
-    return open && actual !== undefined ? open.settle(actual) : Promise.resolve();
-  }
-
+  readonly commit: (actual?: number) => Promise<void>;
   /** Gives all back, as far as it still counts. */
-  cancel(): Promise<void> {
-    return this.commit(0);
-  }
+  readonly cancel: () => Promise<void>;
 }
 
 /** The reservation of what `take` takes. */
 export async function reserved(take: (keep: Keep) => MaybePromise<Decision>): Promise<Reservation> {
-  let taken: Taken | undefined;
-  const decision = await take((one) => {
-    taken = one;
+  let open: Taken | undefined;
+  const decision = await take((taken) => {
+    open = taken;
   });
-  return new Reservation(decision, taken);
+  const commit = (actual?: number): Promise<void> => {
+    if (actual !== undefined) assertCost(actual);
+    const taken = open;
+    open = undefined;
+    return taken && actual !== undefined ? taken.settle(actual) : Promise.resolve();
+  };
+  return { decision, commit, cancel: () => commit(0) };
 }

@@ -157,6 +157,17 @@ describe('a limiter with keys', () => {
     expect(await limiter.tryAcquire('a')).toMatchObject({ allowed: false });
   });
 
+  it.each(['fixed-window,1,10,count=failures', 'fixed-window,1,10,count=successes'] as const)(
+    'refuses %s, since nobody tells it how a request ended',
+    (rule) => {
+      const { factory } = open();
+      for (const create of [() => factory.create(rule), () => factory.createKeyed(rule)]) {
+        expect(create).toThrow(expect.objectContaining({ code: 'RULE_NOT_AVAILABLE' }));
+        expect(create).toThrow(/how a request ended/);
+      }
+    },
+  );
+
   it('needs a store', () => {
     const factory = new LimiterFactory(new FakeClock());
     expect(() => factory.createKeyed('fixed-window,1,10')).toThrow(TypeError);

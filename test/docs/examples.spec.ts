@@ -1,4 +1,4 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
   Clock,
@@ -23,6 +23,7 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'docs/rules.md',
   'docs/algorithms.md',
+  'docs/afterwards.md',
   'docs/redis.md',
 ];
 
@@ -188,6 +189,74 @@ describe('the recipes of the README', () => {
       expect(done).toHaveLength(10 + tenths);
     }
     expect(done).toEqual([...done].sort((a, b) => a - b));
+    await module.close();
+  });
+
+  /** An application with the controller of an example. */
+  const serve = async (name: string, options: object) => {
+    const source = example('README.md', `class ${name}`);
+    const controller = (await run(source, [name]))[name] as Type;
+    @Module({ imports: [RateLimitModule.forRoot(options)], controllers: [controller] })
+    class RecipeModule {}
+    return open(RecipeModule);
+  };
+
+  it('count failed logins only', async () => {
+    const { app, clock } = await serve('LoginController', {});
+    const login = async (password: string) =>
+      (await request(app.getHttpServer()).post('/login').send({ password })).status;
+    for (let i = 0; i < 10; i++) expect(await login('sesame')).toBe(200);
+    for (let i = 0; i < 5; i++) expect(await login('guess')).toBe(401);
+    expect(await login('sesame')).toBe(429);
+    clock.advance(15 * 60_000);
+    expect(await login('sesame')).toBe(200);
+    await app.close();
+  });
+
+  it('settle the tokens of a language model', async () => {
+    const user = (req: { headers: Record<string, string> }) => req.headers['x-user'];
+    const { app } = await serve('ChatController', { user });
+    const ask = (prompt: string) =>
+      request(app.getHttpServer()).post('/chat').set('x-user', 'alice').send({ prompt });
+    const left = async () =>
+      (await app.get(RateLimitService).peek('alice', '/chat', { cost: 0 })).remaining;
+    expect((await ask('hello')).headers['ratelimit']).toMatch(/r=98995/);
+    expect(await left()).toBe(99_990);
+    await ask('x'.repeat(40_000));
+    expect(await left()).toBe(19_990);
+    expect((await ask('x'.repeat(19_000))).status).toBe(429);
+    expect(await left()).toBe(19_990);
+    await app.close();
+  });
+
+  it('reserve by hand', async () => {
+    const source = `import { Injectable } from '@nestjs/common';
+      import { RateLimitService } from 'nestjs-doorman';
+      ${example('docs/afterwards.md', 'class Exports')}`;
+    const { Exports } = await run(source);
+    const module = await Test.createTestingModule({
+      imports: [RateLimitModule.forRoot()],
+      providers: [Exports as Type],
+    })
+      .overrideProvider(Clock)
+      .useValue(new FakeClock())
+      .compile();
+    module.useLogger(false);
+    await module.init();
+    type Work = () => Promise<number>;
+    const exporter = module.get<{ run(id: string, estimate: number, work: Work): unknown }>(
+      Exports as Type,
+    );
+    const left = async () => {
+      const policy = 'fixed-window,1000,1h';
+      return (await module.get(RateLimitService).peek('alice', 'export', { policy })).remaining;
+    };
+    expect(await exporter.run('alice', 400, async () => 100)).toBe('done');
+    expect(await left()).toBe(900);
+    const failing = exporter.run('alice', 400, () => Promise.reject(new Error('no paper')));
+    await expect(failing).rejects.toThrow('no paper');
+    expect(await left()).toBe(900);
+    expect(await exporter.run('alice', 901, async () => 1)).toMatch(/not now/);
     await module.close();
   });
 

@@ -1,13 +1,16 @@
 import {
   BadRequestException,
   Body,
+  type CallHandler,
   Controller,
   type ExecutionContext,
   Get,
+  type NestInterceptor,
   Post,
   Sse,
   StreamableFile,
   UseGuards,
+  UseInterceptors,
 } from '@nestjs/common';
 import {
   type DroppedEvent,
@@ -16,7 +19,7 @@ import {
   RateLimitGuard,
   SkipRateLimit,
 } from 'nestjs-doorman';
-import { firstValueFrom, from, take } from 'rxjs';
+import { firstValueFrom, from, map, take } from 'rxjs';
 import { ADAPTERS, byHeader, faultsOf, left, type Running, SlowStore, start } from './support.js';
 
 const ALICE = { 'x-user': 'alice' };
@@ -32,8 +35,21 @@ const estimate = (ctx: ExecutionContext) => bodyOf(ctx).estimate as number;
 
 let settled: unknown[] = [];
 
+class Wrap implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(map((wrapped) => ({ wrapped })));
+  }
+}
+
 @Controller()
 class Model {
+  @RateLimit('fixed-window,100,10', { settle: (_ctx, answer) => (answer.wrapped ? 50 : 3) })
+  @UseInterceptors(Wrap)
+  @Get('wrapped')
+  wrapped() {
+    return {};
+  }
+
   @RateLimit('fixed-window,100,10', {
     cost: estimate,
     settle: (ctx, answer) => {
@@ -104,6 +120,12 @@ class Whole {
     return {};
   }
 
+  @RateLimit('fixed-window,100,10', { cost: 9, settle: (_ctx, answer) => settled.push(answer) })
+  @Get('again')
+  again() {
+    return {};
+  }
+
   @RateLimit('fixed-window,100,10')
   @Get('own')
   own() {
@@ -159,7 +181,7 @@ describe.each(ADAPTERS)('what a request costs, on %s', (adapter) => {
     'of %p is a 500, and takes nothing',
     async (given) => {
       const running = await open();
-      for (const path of given === undefined ? [] : ['/ask', '/later']) {
+      for (const path of ['/ask', '/later']) {
         expect((await post(running, path, { estimate: given })).status).toBe(500);
         expect(await peek(running, path)).toBe(100);
       }
@@ -213,6 +235,12 @@ describe.each(ADAPTERS)('what a request costs, on %s', (adapter) => {
     expect(await peek(running, '/file')).toBe(95);
   });
 
+  it('is settled by what the handler itself answers, above other interceptors', async () => {
+    const running = await open();
+    expect((await running.http.get('/wrapped').set(ALICE)).body).toEqual({ wrapped: {} });
+    expect(await peek(running, '/wrapped')).toBe(97);
+  });
+
   it('goes with what counts by how a request ended, each counter settled once', async () => {
     const running = await open();
     await post(running, '/mixed', { actual: 4 });
@@ -229,6 +257,9 @@ describe.each(ADAPTERS)('what a request costs, on %s', (adapter) => {
     expect(await peek(running, '/class/one')).toBe(98);
     await running.http.get('/class/own').set(ALICE);
     expect(await peek(running, '/class/own')).toBe(99);
+    await running.http.get('/class/again').set(ALICE);
+    expect(await peek(running, '/class/again')).toBe(99);
+    expect(settled).toEqual([{}]); // once, though both have bound it
     expect((await running.http.get('/class/free').set(ALICE)).status).toBe(200);
   });
 

@@ -72,6 +72,14 @@ describe('a reservation', () => {
     expect((await service.peek('alice', 'mail')).remaining).toBe(6);
   });
 
+  it('can be taken apart', async () => {
+    const { service } = await serve();
+    const { commit, cancel } = await service.reserve('alice', 'mail', { cost: 4 });
+    await commit(1);
+    await cancel();
+    expect((await service.peek('alice', 'mail')).remaining).toBe(9);
+  });
+
   it('is settled at once where the store answers at once', async () => {
     const { service } = await serve();
     const reservation = await service.reserve('alice', 'mail', { cost: 4 });

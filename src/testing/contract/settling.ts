@@ -81,6 +81,19 @@ export const SETTLING: readonly Case[] = [
     },
   ],
   [
+    'settling for some counters of an entry leaves the others as they were',
+    async (one) => {
+      const [wide, narrow] = ['fixed-window,10,10', 'sliding-window,5,10'];
+      const receipt = await one.spend(`${wide} & ${narrow}`, 0, 3);
+      for (const [i, delta] of [-2, 1].entries()) {
+        const counters = receipt.entry.counters.slice(i, i + 1);
+        await one.settle({ ...receipt, entry: { ...receipt.entry, counters } }, delta, 0);
+      }
+      await one.left(wide, 0, 9);
+      await one.left(narrow, 0, 1);
+    },
+  ],
+  [
     'settling reaches every counter of its entry; of a charge it tells the largest drop',
     async (one) => {
       const [wide, narrow] = ['fixed-window,10,10', 'sliding-window,5,10'];
