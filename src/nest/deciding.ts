@@ -7,7 +7,7 @@ import { DecisionEvents } from './decision-events.js';
 import type { ServiceParts } from './service-options.js';
 import { type Keep, Settlements } from './settlements.js';
 import { StoreFallback } from './store-fallback.js';
-import { Waiting } from './waiting.js';
+import { type Leaving, Waiting } from './waiting.js';
 
 /** How one is decided for beside the plain way. */
 export interface Ways {
@@ -15,6 +15,11 @@ export interface Ways {
   readonly wait?: (() => MaybePromise<Outcome>) | undefined;
   /** Handed what was taken, where it is to be settled. */
   readonly keep?: Keep | undefined;
+}
+
+/** How a request is decided for: where it may wait, its leaving is looked for. */
+export interface RequestWays extends Pick<Ways, 'keep'> {
+  readonly leaving?: (() => Leaving) | undefined;
 }
 
 /** Asks the store, and tells those who listen: what all decisions of a module go through. */

@@ -9,17 +9,11 @@ import { isPromise } from '../core/maybe-promise.js';
 import { SteadyClock } from '../core/steady-clock.js';
 import { blockedUntil } from './blocked-until.js';
 import { CallCounters } from './call-counters.js';
-import { Deciding, type Ways } from './deciding.js';
+import { Deciding, type RequestWays } from './deciding.js';
 import type { DecisionEvent } from './decision-events.js';
 import { type Reservation, reserved } from './reservation.js';
 import type { CallOptions, CheckOptions, ServiceParts, WaitOptions } from './service-options.js';
 import type { DroppedEvent, Keep } from './settlements.js';
-import type { Leaving } from './waiting.js';
-
-/** The ways of a request; where it waits, its leaving is looked for, and without it it does not wait. */
-interface RequestWays extends Pick<Ways, 'keep'> {
-  readonly leaving?: (() => Leaving) | undefined;
-}
 
 /**
  * Decides by hand what the guard decides for requests: by the same rules, from the same counters.
