@@ -64,8 +64,11 @@ describeWithRedis.each(CLIENTS)('a reply that is lost, under %s', (client) => {
     const users = Array.from({ length: 50 }, (_, i) => `user-${i}`);
     const all = await Promise.all(users.map((user) => shop.take(rule, user)));
     expect(all.map(wordsOf)).toEqual(users.map(() => '~yes'));
+    // Fifty failures would have opened the breaker; until the connection stands again it may open.
+    expect(shop.events).toEqual(['failed']);
     await shop.recovered();
-    expect(shop.events).toEqual(['failed', 'recovered']);
+    const told = shop.events.filter((event) => !event.startsWith('breaker'));
+    expect(told).toEqual(['failed', 'recovered']);
     for (const user of users) expect((await shop.peek(rule, user)).remaining).toBe(4);
   });
 
