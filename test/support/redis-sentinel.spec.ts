@@ -23,6 +23,7 @@ describeWithRedis('the Redis sentinel of the tests', () => {
     await first!.send('SET', 'k', 'v');
     await expect(rig.failover()).resolves.toBe(second);
     await expect(second!.send('SET', 'k', 'w')).resolves.toBe('OK');
+    await until('the copy', async () => (await first!.send('GET', 'k')) === 'w');
     await expect(first!.send('SET', 'k', 'x')).rejects.toThrow('READONLY');
     await expect(rig.failover()).resolves.toBe(first);
     await expect(first!.send('GET', 'k')).resolves.toBe('w');
