@@ -4,6 +4,9 @@ import { until } from './until.js';
 /** Shorter than by default, so that a failover takes two seconds, not ten. Before 7.0 refused. */
 const PERIODS = ['INFO-PERIOD', 'PING-PERIOD', 'ASK-PERIOD', 'PUBLISH-PERIOD'];
 
+/** A sentinel that a busy machine let stand still for two seconds does nothing for thirty. */
+const FAILOVER_MILLIS = 45_000;
+
 /** A master with one replica, and one sentinel that alone may decide on a failover. */
 export class RedisSentinel {
   readonly name = 'mymaster';
@@ -50,7 +53,8 @@ export class RedisSentinel {
   async failover(): Promise<RedisServer> {
     const old = await this.master();
     // Refused as long as another failover, or the replica's first report, is under way.
-    await until('the sentinel begins', () => this.sentinel.send('SENTINEL', 'FAILOVER', this.name));
+    const begin = () => this.sentinel.send('SENTINEL', 'FAILOVER', this.name);
+    await until('the sentinel begins', begin, FAILOVER_MILLIS);
     const heir = await this.heirOf(old);
     await until('the old master follows the new', () => follows(old), 20_000);
     return heir;
@@ -65,10 +69,11 @@ export class RedisSentinel {
 
   /** Waits until another than `old`, which was frozen perhaps, is the master. */
   async heirOf(old: RedisServer): Promise<RedisServer> {
-    return until('another is the master', async () => {
+    const heirIsMaster = async () => {
       const heir = await this.master();
       return heir !== old && (await heir.info('role')) === 'master' && heir;
-    });
+    };
+    return until('another is the master', heirIsMaster, FAILOVER_MILLIS);
   }
 
   async stop(): Promise<void> {
