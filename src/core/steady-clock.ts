@@ -1,4 +1,4 @@
-import { Clock } from './clock.js';
+import { Clock, type SleepOptions } from './clock.js';
 
 /** The largest moment a Date can hold; later ones are a mistake of whoever tells the time. */
 const LAST_MOMENT = 8.64e15;
@@ -49,7 +49,7 @@ export class SteadyClock extends Clock {
     return read + this.offset;
   }
 
-  override sleep(millis: number, signal?: AbortSignal): Promise<void> {
-    return this.clock.sleep(millis, signal);
+  override sleep(millis: number, signal?: AbortSignal, options?: SleepOptions): Promise<void> {
+    return this.clock.sleep(millis, signal, options);
   }
 }

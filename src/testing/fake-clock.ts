@@ -1,3 +1,4 @@
+import type { SleepOptions } from '../core/clock.js';
 import { Clock } from '../core/index.js';
 
 interface Sleeper {
@@ -47,7 +48,8 @@ export class FakeClock extends Clock {
     for (const { wake } of due.sort((a, b) => a.until - b.until)) wake();
   }
 
-  override sleep(millis: number, signal?: AbortSignal): Promise<void> {
+  /** Sleeps until the clock is moved on. In the background or not: no timer, nothing kept alive. */
+  override sleep(millis: number, signal?: AbortSignal, _options?: SleepOptions): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (!(millis > 0)) return Promise.resolve();
     return new Promise((resolve, reject) => {

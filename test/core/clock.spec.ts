@@ -1,4 +1,7 @@
-import { getEventListeners } from 'node:events';
+import { spawn } from 'node:child_process';
+import { getEventListeners, once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { Clock, SystemClock } from '../../src/core/clock.js';
 import { SteadyClock } from '../../src/core/steady-clock.js';
@@ -116,6 +119,33 @@ describe('the sleep of a clock', () => {
     expect(await stateOf(sleep)).toEqual({ rejected: 'enough' });
   });
 
+  it.each([
+    [undefined, true],
+    [{}, true],
+    [{ background: undefined }, true],
+    [{ background: false }, true],
+    [{ background: true }, false],
+  ])('with %p: each of its timers keeps the process alive, %p', async (options, alive) => {
+    const set = jest.spyOn(globalThis, 'setTimeout');
+    const sleep = new SystemClock().sleep(LONGEST + 500, undefined, options);
+    await jest.advanceTimersByTimeAsync(LONGEST + 500);
+    expect(await stateOf(sleep)).toBe('done');
+    expect(set.mock.results.map(({ value }) => value.hasRef())).toEqual([alive, alive]);
+  });
+
+  it('in the background ends, and is aborted, as any other', async () => {
+    const controller = new AbortController();
+    const background = { background: true };
+    const sleep = clock.sleep(500, undefined, background);
+    const aborted = clock.sleep(500, controller.signal, background);
+    controller.abort('enough');
+    expect(await stateOf(aborted)).toEqual({ rejected: 'enough' });
+    await jest.advanceTimersByTimeAsync(499);
+    expect(await stateOf(sleep)).toBe('pending');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await stateOf(sleep)).toBe('done');
+  });
+
   it('leaves nothing behind at the signal', async () => {
     const { signal } = new AbortController();
     const sleep = clock.sleep(LONGEST + 500, signal);
@@ -125,6 +155,38 @@ describe('the sleep of a clock', () => {
     await sleep;
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
+});
+
+describe('a process', () => {
+  const runner = join(__dirname, '../support/typescript-child.cjs');
+  const file = join(__dirname, 'sleeping-process.ts');
+
+  /** What a process said that began such a sleep, and how it ended. */
+  async function said(clock: string, millis: number, kind: string): Promise<string> {
+    const child = spawn(process.execPath, [runner, file, clock, String(millis), kind], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // Were it kept alive after all, the test fails instead of leaving it behind.
+      timeout: 20_000,
+    });
+    const [out, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    return `${out.trim()}, exit ${code}`;
+  }
+
+  it.each(['system', 'steady'])(
+    'does not stay alive for a sleep in the background of the %s clock',
+    async (clock) => {
+      expect(await said(clock, 3_600_000, 'background')).toBe('asleep, exit 0');
+    },
+    30_000,
+  );
+
+  it.each(['system', 'steady'])(
+    'stays alive for a plain sleep of the %s clock',
+    async (clock) => {
+      expect(await said(clock, 50, 'plain')).toBe('asleep woke, exit 0');
+    },
+    30_000,
+  );
 });
 
 describe('the reader of a clock', () => {
@@ -228,6 +290,14 @@ describe('the reader of a clock', () => {
     expect(await stateOf(aborted)).toEqual({ rejected: 'enough' });
     clock.advance(10);
     expect(await stateOf(sleep)).toBe('done');
+  });
+
+  it('hands on how it is to be slept', async () => {
+    const clock = new FakeClock(0);
+    const sleep = jest.spyOn(clock, 'sleep');
+    const { signal } = new AbortController();
+    void SteadyClock.over(clock).sleep(10, signal, { background: true });
+    expect(sleep.mock.calls).toEqual([[10, signal, { background: true }]]);
   });
 
   it('is a clock', () => {

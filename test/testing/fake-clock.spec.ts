@@ -109,6 +109,19 @@ describe('a sleeper of a fake clock', () => {
     expect(woken).toEqual([millis]);
   });
 
+  it('in the background sleeps like any other', async () => {
+    const clock = new FakeClock();
+    const woken: string[] = [];
+    void clock.sleep(10, undefined, { background: true }).then(() => woken.push('background'));
+    void clock.sleep(10).then(() => woken.push('plain'));
+    clock.advance(9);
+    await turn();
+    expect(woken).toEqual([]);
+    clock.advance(1);
+    await turn();
+    expect(woken).toEqual(['background', 'plain']);
+  });
+
   it('may lie down again when it wakes', async () => {
     const clock = new FakeClock();
     const woken: number[] = [];
