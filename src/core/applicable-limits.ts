@@ -1,11 +1,15 @@
 import { type ApiName, formatApiName } from './api-name.js';
 import { type CounterPlan, type PlacedPolicy, planCounters } from './counter-plan.js';
 import type { RuleBook } from './rule-book.js';
+import type { Tier } from './tier-rules.js';
 
 /** What decorators say of a handler: policies, that nothing applies, or nothing. */
 export type DecoratedLimits = readonly PlacedPolicy[] | 'skip' | undefined;
 
 const NONE: readonly CounterPlan[] = [];
+
+/** Winners that are remembered: rules that are answered for tiers come and go. */
+const MAX_WINNERS = 10_000;
 
 /**
  * Which limits apply to one api, worked out once for each entry of the book that may win: what
@@ -15,6 +19,8 @@ const NONE: readonly CounterPlan[] = [];
 export class ApplicableLimits {
   private readonly apiText: string;
   private readonly byWinner = new Map<PlacedPolicy | undefined, readonly CounterPlan[]>();
+  /** Whether a user or a tier may have rules of its own. */
+  readonly personal: boolean;
   /** The answer for everybody, when the book does not tell users apart. */
   private readonly common: readonly CounterPlan[] | undefined;
 
@@ -22,9 +28,12 @@ export class ApplicableLimits {
     private readonly book: RuleBook,
     private readonly decorated: DecoratedLimits,
     readonly api: ApiName,
+    /** Whether users may have tiers, and tiers rules that are not in the book. */
+    tiersAsked = false,
   ) {
     this.apiText = formatApiName(api);
-    this.common = book.personal ? undefined : this.lookUp(undefined);
+    this.personal = book.personal || tiersAsked;
+    this.common = this.personal ? undefined : this.lookUp(undefined);
   }
 
   /** Whether nobody at all is limited here. */
@@ -33,15 +42,16 @@ export class ApplicableLimits {
   }
 
   /** The rules for this user; none: not limited. */
-  plansFor(userId: string | undefined, tier?: string): readonly CounterPlan[] {
+  plansFor(userId: string | undefined, tier?: Tier): readonly CounterPlan[] {
     return this.common ?? this.lookUp(userId, tier);
   }
 
-  private lookUp(userId: string | undefined, tier?: string): readonly CounterPlan[] {
+  private lookUp(userId: string | undefined, tier?: Tier): readonly CounterPlan[] {
     const winner = this.book.lookUp(userId, this.apiText, tier);
     let plans = this.byWinner.get(winner);
     if (!plans) {
       plans = this.plans(winner);
+      if (this.byWinner.size >= MAX_WINNERS) this.byWinner.clear();
       this.byWinner.set(winner, plans);
     }
     return plans;

@@ -1,6 +1,6 @@
 import { type Algorithm, createAlgorithm } from './algorithms/index.js';
 import type { Dimension } from './dimension.js';
-import { type Asker, dimensionValue, encodeParts } from './identity.js';
+import { type Asker, dimensionValue, encodeParts, isKnown } from './identity.js';
 import { KeyedHash } from './keyed-hash.js';
 import type { Policy } from './policy.js';
 import type { Rule } from './rule.js';
@@ -32,6 +32,8 @@ export interface CounterPlan {
   readonly seedLo: number;
   readonly seedHi: number;
   readonly label: string;
+  /** Where the rule was written. */
+  readonly place: string;
   readonly rule: Rule;
   readonly algorithm: Algorithm;
   readonly by: readonly Dimension[];
@@ -82,6 +84,7 @@ function makePlans(placed: PlacedPolicy): CounterPlan[] {
       id,
       ...seedOf(id),
       label: rule.name ?? (i === 0 ? label : `${label}-${i + 1}`),
+      place: placed.place,
       rule,
       algorithm: createAlgorithm(rule.algorithm, rule),
       by: rule.by,
@@ -118,4 +121,9 @@ export function counterOf(plan: CounterPlan, asker: Asker): Counter | undefined 
     values.push(value);
   }
   return { plan, values };
+}
+
+/** Whether an address stands in for what is not known of this asker. */
+export function isStandIn({ by, placeIsApi }: CounterPlan, asker: Asker): boolean {
+  return by.some((dimension) => !(dimension === 'api' && placeIsApi) && !isKnown(dimension, asker));
 }

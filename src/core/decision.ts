@@ -163,6 +163,18 @@ export function joinDecisions(rules: readonly RuleDecision[]): Decision {
   };
 }
 
+/**
+ * One decision of rules that let in earlier, and of others that were asked later for the same
+ * request.
+ */
+export function continueDecision(earlier: readonly RuleDecision[], later: Decision): Decision {
+  if (earlier.length === 0) return later;
+  if (later.limit === Number.POSITIVE_INFINITY) return joinDecisions(earlier);
+  const { allowed, reason, degraded } = later;
+  const joined = { ...joinDecisions([...earlier, ...rulesOf(later)]), allowed, reason };
+  return degraded ? { ...joined, degraded } : joined;
+}
+
 /** All of the scarcest have to gain before the joint remaining grows; a full one never does. */
 function moreAfter(rules: readonly RuleDecision[], remaining: number): number {
   let more = 0;

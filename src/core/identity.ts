@@ -32,9 +32,35 @@ export function encodeParts(parts: readonly string[]): string {
 export function dimensionValue(dimension: Dimension, asker: Asker): string | undefined {
   if (dimension === 'api') return asker.api;
   if (dimension === 'global') return '';
-  const value = dimension === 'user' ? asker.userId : ownValue(asker.dimensions, dimension);
-  if (value !== undefined && dimension !== 'ip') return escaped(value);
+  const value = ownValueOf(dimension, asker);
+  if (value !== undefined) return escaped(value);
   return asker.address === undefined ? undefined : `@${asker.address}`;
+}
+
+/** Whether a dimension has a value of its own, or is the address itself. */
+export function isKnown(dimension: Dimension, asker: Asker): boolean {
+  return ['api', 'global', 'ip'].includes(dimension) || ownValueOf(dimension, asker) !== undefined;
+}
+
+/** An address is no value of its own: it is what stands in for one. */
+function ownValueOf(dimension: Dimension, { userId, dimensions }: Asker): string | undefined {
+  if (dimension === 'ip') return undefined;
+  return dimension === 'user' ? userId : ownValue(dimensions, dimension);
+}
+
+/** The same for a person to read: the address by its own name where it stands in for a value. */
+export function valuesByDimension(
+  dimensions: readonly Dimension[],
+  asker: Asker,
+): Readonly<Record<string, string>> {
+  const { address, api } = asker;
+  const shown = dimensions.map((dimension): [string, string] => {
+    if (dimension === 'api') return ['api', api];
+    if (dimension === 'global') return ['global', 'all'];
+    const value = ownValueOf(dimension, asker);
+    return value === undefined ? ['ip', address ?? ''] : [dimension, value];
+  });
+  return Object.fromEntries(shown);
 }
 
 /** Not what every object inherits, such as `constructor`. */

@@ -8,7 +8,7 @@ export {
   type MemoryStoreOptions,
 } from '../stores/memory/memory.store.js';
 export type { AcquireOptions } from './acquire-options.js';
-export { Clock, SystemClock } from './clock.js';
+export { Clock, type SleepOptions, SystemClock } from './clock.js';
 export type { Counter, CounterPlan } from './counter-plan.js';
 export type { Decision, RefusalReason, RuleDecision, Standing } from './decision.js';
 export { type Fault, type FaultCode, RateLimitConfigError } from './fault.js';
@@ -35,3 +35,4 @@ export {
   SynchronousStore,
 } from './store.js';
 export type { BreakerState, StoreEvent } from './store-event.js';
+export type { TierAnswer } from './tier-rules.js';

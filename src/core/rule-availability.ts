@@ -2,7 +2,6 @@ import { algorithmKind } from './algorithms/index.js';
 import { BUILT_IN_DIMENSIONS } from './dimension.js';
 import { type Fault, type Faults, nearest } from './fault.js';
 import type { Policy } from './policy.js';
-import type { Rule } from './rule.js';
 
 /** Limits of exact logs above this are refused, unless the option `maxLogLimit` says otherwise. */
 export const DEFAULT_MAX_LOG_LIMIT = 1000;
@@ -15,6 +14,8 @@ export interface Surroundings {
   readonly waits: boolean;
   /** Whether it can be known how a request ended, for rules that count failures or successes. */
   readonly outcomes: boolean;
+  /** Whether it is told what a rule would have refused. */
+  readonly shadow: boolean;
 }
 
 export const DEFAULT_SURROUNDINGS: Surroundings = {
@@ -22,13 +23,14 @@ export const DEFAULT_SURROUNDINGS: Surroundings = {
   dimensions: BUILT_IN_DIMENSIONS,
   waits: false,
   outcomes: false,
+  shadow: false,
 };
 
 /** A rule that reads well may still ask for what is not there: a fault, never a silent neglect. */
 export function checkAvailable(
   policy: Policy,
   place: string,
-  { maxLogLimit, dimensions, waits, outcomes }: Surroundings,
+  { maxLogLimit, dimensions, waits, outcomes, shadow }: Surroundings,
   faults: Faults,
 ): void {
   for (const rule of policy.rules) {
@@ -54,12 +56,9 @@ export function checkAvailable(
         `count=${rule.count} needs to know how a request ended; ${instead}`,
       );
     }
-    for (const option of notBuilt(rule)) {
-      fault('RULE_NOT_AVAILABLE', `${option} is not available in this version`);
+    if (rule.mode === 'shadow' && !shadow) {
+      const instead = 'use RateLimitModule, which tells what it would have refused';
+      fault('RULE_NOT_AVAILABLE', `mode=shadow lets all in; ${instead}`);
     }
   }
-}
-
-function notBuilt(rule: Rule): string[] {
-  return [...(rule.mode === 'enforce' ? [] : [`mode=${rule.mode}`])];
 }

@@ -6,11 +6,8 @@ import type { Rule } from './rule.js';
 import type { EntryKey } from './rule-book-entry.js';
 import type { RuleBookSource } from './rule-book-object.js';
 import { type BookParts, readBook } from './rule-book-reader.js';
-
-interface Small {
-  default?: PlacedPolicy;
-  readonly api: Map<string, PlacedPolicy>;
-}
+import { SmallBookOfPolicies } from './small-book.js';
+import type { Tier } from './tier-rules.js';
 
 /**
  * Who may do what how often: rules by user, tier, api and default, named policies, and policies
@@ -21,9 +18,9 @@ export class RuleBook {
   readonly always: readonly PlacedPolicy[];
   /** `mode` as the book says it, if it does. */
   readonly mode: string | undefined;
-  private readonly root: Small = { api: new Map() };
-  private readonly users = new Map<string, Small>();
-  private readonly tiers = new Map<string, Small>();
+  private readonly root = new SmallBookOfPolicies();
+  private readonly users = new Map<string, SmallBookOfPolicies>();
+  private readonly tiers = new Map<string, SmallBookOfPolicies>();
   private readonly policies = new Map<string, PlacedPolicy>();
 
   /** Entries that were read and checked: see `parse`, `of` and `empty`. */
@@ -74,6 +71,16 @@ export class RuleBook {
     return this.policies.keys();
   }
 
+  /** The names of the tiers that have rules. */
+  get tierNames(): Iterable<string> {
+    return this.tiers.keys();
+  }
+
+  /** Whether a tier of that name has rules. */
+  hasTier(name: string): boolean {
+    return this.tiers.has(name);
+  }
+
   /** The named policy. */
   policy(name: string): PlacedPolicy | undefined {
     return this.policies.get(name);
@@ -99,41 +106,31 @@ export class RuleBook {
    * The entry that wins: the user's, the tier's, the api's, the default; but the first that is
    * `final` before all others. Undefined where none matches.
    */
-  lookUp(userId: string | undefined, api: string, tier?: string): PlacedPolicy | undefined {
+  lookUp(userId: string | undefined, api: string, tier?: Tier): PlacedPolicy | undefined {
     const { method, name } = parseApiName(api);
     const keys = method === undefined ? [name] : [formatApiName({ method, name }), name];
     const user = userId === undefined ? undefined : this.users.get(userId);
     const candidates = [
-      user && (inApis(user, keys) ?? user.default),
+      user?.lookUp(keys),
       this.tierEntry(tier, keys),
-      inApis(this.root, keys),
+      this.root.ofApi(keys),
       this.root.default,
     ].filter((entry) => entry !== undefined);
     return candidates.find(({ policy }) => policy.final) ?? candidates[0];
   }
 
-  private tierEntry(tier: string | undefined, keys: readonly string[]): PlacedPolicy | undefined {
-    const book = tier === undefined ? undefined : this.tiers.get(tier);
-    return book && (inApis(book, keys) ?? book.default);
+  private tierEntry(tier: Tier | undefined, keys: readonly string[]): PlacedPolicy | undefined {
+    return typeof tier === 'string' ? this.tiers.get(tier)?.lookUp(keys) : tier?.lookUp(keys);
   }
 
   private index({ section, id, api }: EntryKey, placed: PlacedPolicy): void {
-    if (section === 'default') this.root.default = placed;
-    if (section === 'api') this.root.api.set(formatApiName(parseApiName(id)), placed);
+    if (section === 'default') this.root.add(placed);
+    if (section === 'api') this.root.add(placed, id);
     if (section === 'policy') this.policies.set(id, placed);
     if (section !== 'user' && section !== 'tier') return;
     const books = section === 'user' ? this.users : this.tiers;
-    const book: Small = books.get(id) ?? { api: new Map() };
+    const book = books.get(id) ?? new SmallBookOfPolicies();
     books.set(id, book);
-    if (api === undefined) book.default = placed;
-    else book.api.set(formatApiName(parseApiName(api)), placed);
+    book.add(placed, api);
   }
-}
-
-function inApis(book: Small, keys: readonly string[]): PlacedPolicy | undefined {
-  for (const key of keys) {
-    const found = book.api.get(key);
-    if (found) return found;
-  }
-  return undefined;
 }

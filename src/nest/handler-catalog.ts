@@ -1,16 +1,8 @@
 import { RequestMethod } from '@nestjs/common';
 import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
 import { type ApiName, canonicalMethod, parseApiName } from '../core/api-name.js';
-import type { DecoratedLimits } from '../core/applicable-limits.js';
-import { Faults } from '../core/fault.js';
-import type { RuleBook } from '../core/index.js';
-import type { Surroundings } from '../core/rule-availability.js';
-import {
-  type Decorated,
-  decoratedCost,
-  placeOfHandler,
-  readDecorated,
-} from './decorated-limits.js';
+import type { Faults } from '../core/fault.js';
+import { type Decorated, decoratedCost, placeOfHandler } from './decorated-limits.js';
 import { findIdleDecorators } from './decorator-faults.js';
 import { classDecorationOf, decorationOf } from './decorators.js';
 import type { RequestCost } from './request-cost.js';
@@ -22,58 +14,50 @@ type Handler = (...args: never[]) => unknown;
 
 /** A handler of the application. */
 export interface HandlerEntry {
+  /** Its class. */
+  readonly type: object;
+  readonly handler: object;
   readonly place: string;
-  readonly limits: DecoratedLimits;
+  /** What decorates it, whatever the book says of the names in it. */
+  readonly decorated: Decorated;
   readonly cost: RequestCost | undefined;
   /** The routes that Nest maps it under, as far as they can be told before a request. */
   readonly routes: readonly ApiName[];
 }
 
 /**
- * The handlers of the application and what decorates them: read once at start-up, so that every
- * fault is told then, and by class and handler, since controllers that extend one base share its
- * functions.
+ * The handlers of the application and what decorates them: read once at start-up, by class and
+ * handler, since controllers that extend one base share its functions.
  */
 export class HandlerCatalog {
   private readonly entries = new Map<object, Map<object, HandlerEntry>>();
+  private readonly ofClasses: Decorated[] = [];
 
   constructor(
     private readonly modules: ModulesContainer,
     private readonly config: ApplicationConfig,
-    private readonly book: RuleBook,
-    private readonly surroundings: Surroundings,
   ) {}
 
-  /** Reads every controller; each fault is added to `faults`. */
+  /** Finds the handlers of every controller; decorators without effect are added to `faults`. */
   scan(faults: Faults): void {
-    const places = new Map<string, object>();
     for (const module of this.modules.values()) {
       for (const { metatype } of module.controllers.values()) {
         const type = metatype as unknown as HandlerClass;
         if (this.entries.has(type)) this.addRoutes(type, module.metatype);
-        else {
-          this.entries.set(type, this.readClass(type, module.metatype, faults));
-          this.checkPlaces(type, places, faults);
-        }
+        else this.entries.set(type, this.readClass(type, module.metatype));
       }
     }
     findIdleDecorators(this.modules, faults);
   }
 
-  /**
-   * What is known of a handler; one of a module that was loaded later is read now.
-   *
-   * @throws RateLimitConfigError when it is faulty: never let through by mistake
-   */
+  /** What is known of a handler; one of a module that was loaded later is read now. */
   entry(type: object, handler: object): HandlerEntry {
     const handlers = this.entries.get(type) ?? new Map<object, HandlerEntry>();
     this.entries.set(type, handlers);
     let entry = handlers.get(handler);
     if (!entry) {
-      const faults = new Faults();
-      const name = (handler as Handler).name;
-      entry = this.readHandler(type as HandlerClass, Object, name, handler, faults);
-      faults.throwIfAny();
+      const { name } = handler as Handler;
+      entry = this.readHandler(type as HandlerClass, Object, name, handler);
       handlers.set(handler, entry);
     }
     return entry;
@@ -82,6 +66,11 @@ export class HandlerCatalog {
   /** All handlers. */
   *all(): Iterable<HandlerEntry> {
     for (const handlers of this.entries.values()) yield* handlers.values();
+  }
+
+  /** What decorates the classes themselves. */
+  classes(): readonly Decorated[] {
+    return this.ofClasses;
   }
 
   /** The handlers that serve an api, each with its method: `/orders` may be several. */
@@ -95,19 +84,6 @@ export class HandlerCatalog {
     );
   }
 
-  private checkPlaces(type: object, places: Map<string, object>, faults: Faults): void {
-    for (const { place, limits } of this.entries.get(type)!.values()) {
-      const taken = places.get(place);
-      places.set(place, type);
-      if (!taken || limits === undefined || limits === 'skip') continue;
-      const counted = limits.filter((placed) => placed.place === place);
-      if (!counted.some(({ policy }) => policy.rules.some((rule) => !rule.name))) continue;
-      const problem =
-        'another class of that name in a module of that name has this handler too; rename one, or give the rule a name';
-      faults.add({ code: 'PLACE_CONFLICT', place, given: '@RateLimit', problem });
-    }
-  }
-
   /** A class that stands in several modules may be mapped under several paths. */
   private addRoutes(type: HandlerClass, module: HandlerClass): void {
     const handlers = this.entries.get(type)!;
@@ -117,13 +93,12 @@ export class HandlerCatalog {
     }
   }
 
-  private readClass(type: HandlerClass, module: HandlerClass, faults: Faults) {
+  private readClass(type: HandlerClass, module: HandlerClass) {
     const handlers = new Map<object, HandlerEntry>();
-    // Read for its faults, also where every handler has rules of its own.
-    this.readHandler(type, module, '', {}, faults);
+    this.ofClasses.push(this.readHandler(type, module, '', {}).decorated);
     for (const [name, handler] of methodsOf(type.prototype)) {
       if (requestMethodOf(handler) === undefined) continue;
-      handlers.set(handler, this.readHandler(type, module, name, handler, faults));
+      handlers.set(handler, this.readHandler(type, module, name, handler));
     }
     return handlers;
   }
@@ -133,7 +108,6 @@ export class HandlerCatalog {
     module: HandlerClass,
     methodName: string,
     handler: object,
-    faults: Faults,
   ): HandlerEntry {
     const decorated: Decorated = {
       moduleName: module.name,
@@ -143,8 +117,10 @@ export class HandlerCatalog {
       class: classDecorationOf(type),
     };
     return {
+      type,
+      handler,
       place: placeOfHandler(decorated),
-      limits: readDecorated(decorated, this.book, this.surroundings, faults),
+      decorated,
       cost: decoratedCost(decorated),
       routes: this.routesOf(type, module, handler),
     };

@@ -9,6 +9,7 @@ export interface HttpPlatform {
   template(request: HttpRequest): string | undefined;
   method(request: HttpRequest): string;
   setHeader(response: HttpResponse, name: string, value: string): void;
+  removeHeader(response: HttpResponse, name: string): void;
   /** Node's own response. */
   raw(response: HttpResponse): RawResponse;
   /** Whom `req.ip` believes: nobody, some, or every proxy that a request claims. */
@@ -27,6 +28,7 @@ const express: HttpPlatform = {
   },
   method: (request) => request.method,
   setHeader: (response, name, value) => response.setHeader(name, value),
+  removeHeader: (response, name) => response.removeHeader(name),
   raw: (response) => response,
   trust: (request) => {
     const trusted = request.app?.get?.('trust proxy');
@@ -38,6 +40,7 @@ const fastify: HttpPlatform = {
   template: (request) => request.routeOptions?.url,
   method: (request) => request.method,
   setHeader: (response, name, value) => response.header(name, value),
+  removeHeader: (response, name) => response.removeHeader(name),
   raw: (response) => response.raw,
   // The setting cannot be read; a chain of addresses for documentation (RFC 5737), which nobody
   // names as proxies and which is longer than any number of hops, shows it.

@@ -1,42 +1,23 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { canonicalMethod } from '../core/api-name.js';
-import type { ApplicableLimits } from '../core/applicable-limits.js';
-import type { CounterPlan } from '../core/counter-plan.js';
+import { type Counter, isStandIn } from '../core/counter-plan.js';
+import { continueDecision } from '../core/decision.js';
+import type { Asker } from '../core/identity.js';
 import type { Decision, MaybePromise } from '../core/index.js';
 import { andThen, isPromise } from '../core/maybe-promise.js';
-import { retryAfter } from '../http/retry-after.js';
-import { canonicalTemplate } from '../http/template.js';
-import { createRefusal } from './exceptions.js';
-import type { HandlerCatalog } from './handler-catalog.js';
-import {
-  type HttpPlatform,
-  type HttpRequest,
-  type HttpResponse,
-  platformOf,
-} from './http-platform.js';
+import type { Tier } from '../core/tier-rules.js';
+import type { Tiers } from '../core/tiers.js';
+import { type CallSubjects, countersOf } from './call-subjects.js';
+import type { Deciding } from './deciding.js';
+import type { HttpAnswer } from './http-answer.js';
+import { platformOf } from './http-platform.js';
 import { leavingOf } from './leaving.js';
 import { Outlay } from './outlay.js';
-import type { RateLimitService } from './rate-limit.service.js';
+import { needsOf, type PlanNeeds } from './plan-needs.js';
 import { costOf, type RequestCost } from './request-cost.js';
-import type { RequestIdentity } from './request-identity.js';
-import type { Settings } from './settings.js';
+import type { RequestIdentity, RequestParts } from './request-identity.js';
+import type { RoutePlan, RoutePlans } from './route-plans.js';
 import type { Taken } from './settlements.js';
-import { waits } from './waiting.js';
-
-/** What applies to one handler under one template and method, worked out at its first request. */
-interface RoutePlan {
-  readonly template: string | undefined;
-  readonly method: string;
-  readonly limits: ApplicableLimits;
-  /** What the handler's decorator says of its cost. */
-  readonly cost: RequestCost | undefined;
-}
-
-interface HandlerPlans {
-  /** Whether the handler may be reached under more than one template. */
-  readonly severalTemplates: boolean;
-  readonly plans: RoutePlan[];
-}
+import { StandIns } from './stand-ins.js';
 
 /** Where an attempt is remembered: on the request, as it is one however often the guard runs. */
 const ATTEMPT = Symbol.for('nestjs-doorman:attempt');
@@ -44,8 +25,22 @@ const ATTEMPT = Symbol.for('nestjs-doorman:attempt');
 interface Attempt {
   readonly plan: RoutePlan;
   admitted: MaybePromise<boolean>;
+  cost: number;
   /** What it took, where that is settled afterwards. */
   outlay: Outlay | undefined;
+  /** What the first door charged, where the second is still to come. */
+  standIns: StandIns | undefined;
+  /** What the first door said. */
+  first: Decision | undefined;
+  /** The last user's. */
+  tier: { readonly userId: string; readonly answer: MaybePromise<Tier | undefined> } | undefined;
+}
+
+/** Who asks, and what is counted for that. */
+interface Subject {
+  readonly counters: readonly Counter[];
+  readonly asker: Asker;
+  readonly needs: PlanNeeds;
 }
 
 /** An outlay, and who says what it should have been. */
@@ -54,40 +49,67 @@ export interface Settling {
   readonly settle: NonNullable<RequestCost['settle']>;
 }
 
-/** HTTP on Express and Fastify: finds the plan, asks the service, tells the answer. */
-export class HttpTransport {
-  private readonly plans = new Map<object, Map<object, HandlerPlans>>();
+/** What a transport works with. */
+export interface TransportParts {
+  readonly plans: RoutePlans;
+  readonly identity: RequestIdentity;
+  readonly tiers: Tiers | undefined;
+  readonly deciding: Deciding;
+  readonly answer: HttpAnswer;
+  readonly warnSkipped: CallSubjects['warnSkipped'];
+}
 
-  constructor(
-    private readonly service: RateLimitService,
-    private readonly catalog: HandlerCatalog,
-    private readonly identity: RequestIdentity,
-    private readonly settings: Settings,
-  ) {}
+/** HTTP on Express and Fastify: finds the plan, decides, tells the answer. */
+export class HttpTransport {
+  constructor(private readonly parts: TransportParts) {}
 
   /**
-   * Whether the request may go on: true at once or by a promise.
+   * The first door: whether the request may go on, true at once or by a promise.
    *
    * @throws RateLimitExceededException or RateLimitUnavailableException, or rejects with it, when
    * it may not
    */
   admit(context: ExecutionContext): MaybePromise<boolean> {
-    // Not switchToHttp(), which makes an object and three closures.
-    const request: HttpRequest = context.getArgByIndex(0);
-    const response: HttpResponse = context.getArgByIndex(1);
-    const platform = platformOf(response);
-    const plan = this.planFor(context, platform, request);
+    const asked = partsOf(context);
+    const { request, response, platform } = asked;
+    const plan = this.parts.plans.planFor(context, platform, request);
     if (plan.limits.none) return true;
     const earlier: Attempt | undefined = request[ATTEMPT];
     if (earlier?.plan === plan) return earlier.admitted;
-    const attempt: Attempt = { plan, admitted: false, outlay: undefined };
+    const attempt = newAttempt(plan);
     const cost = costOf(plan.cost, context);
     const decided = isPromise(cost)
-      ? cost.then((one) => this.decide(attempt, one, platform, request, context))
-      : this.decide(attempt, cost, platform, request, context);
-    attempt.admitted = andThen(decided, (decision) => this.tell(decision, platform, response));
+      ? cost.then((one) => this.decideFirst(attempt, one, asked))
+      : this.decideFirst(attempt, cost, asked);
+    attempt.admitted = andThen(decided, (decision) =>
+      this.parts.answer.tell(decision, platform, response),
+    );
     request[ATTEMPT] = attempt;
     return attempt.admitted;
+  }
+
+  /**
+   * The second door: decides anew where the first charged somebody's address and it is known now
+   * who that is.
+   *
+   * @throws as `admit` does
+   */
+  admitKnown(context: ExecutionContext): MaybePromise<boolean> {
+    const asked = partsOf(context);
+    const { request, response, platform } = asked;
+    const attempt: Attempt | undefined = request[ATTEMPT];
+    const { standIns, first } = attempt ?? {};
+    if (!attempt || !standIns || !first) return true;
+    attempt.standIns = undefined;
+    const { answer } = this.parts;
+    return andThen(this.subject(attempt, asked), (subject) => {
+      const more = { ...subject, counters: standIns.replaceBy(subject.counters) };
+      return andThen(this.decide(attempt, more, asked), (later) => {
+        const decision = continueDecision(standIns.staying(first), later);
+        answer.untell(first, platform, response);
+        return answer.tell(decision, platform, response);
+      });
+    });
   }
 
   /**
@@ -102,98 +124,93 @@ export class HttpTransport {
     return settling;
   }
 
-  private decide(
-    attempt: Attempt,
-    cost: number,
-    platform: HttpPlatform,
-    request: HttpRequest,
-    context: ExecutionContext,
-  ): MaybePromise<Decision> {
-    const { limits } = attempt.plan;
-    const api = limits.api.name;
-    return andThen(this.identity.userId(request, context), (userId) => {
-      const plans = limits.plansFor(userId);
-      const leaving = plans.some(waits) ? () => leavingOf(context.getArgByIndex(1)) : undefined;
-      const keep =
-        attempt.plan.cost?.settle || plans.some(countsOutcomes)
-          ? (taken: Taken) => {
-              attempt.outlay = new Outlay(taken);
-              attempt.outlay.watch(platform.raw(context.getArgByIndex(1)));
-            }
-          : undefined;
-      const ways = { leaving, keep };
-      if (userId !== undefined && !plans.some(countsByMoreThanUser)) {
-        return this.service.decideFor(plans, { userId, address: undefined, api }, cost, ways);
+  private decideFirst(attempt: Attempt, cost: number, asked: RequestParts): MaybePromise<Decision> {
+    attempt.cost = cost;
+    return andThen(this.subject(attempt, asked), (subject) => {
+      const { limits, decidesTwice } = attempt.plan;
+      const { counters, asker } = subject;
+      const stoodIn = (counter: Counter) => isStandIn(counter.plan, asker);
+      // With nobody left to be found out, the second door has nothing to do.
+      const mayChange = limits.personal && asker.userId === undefined;
+      if (decidesTwice && (mayChange || counters.some(stoodIn))) {
+        attempt.standIns = new StandIns(counters, stoodIn);
       }
-      return andThen(this.identity.address(request, context, platform), (address) =>
-        this.service.decideFor(plans, { userId, address, api }, cost, ways),
-      );
+      return andThen(this.decide(attempt, subject, asked), (decision) => {
+        attempt.first = decision;
+        return decision;
+      });
     });
   }
 
-  /**
-   * Headers on every answer; the exception on a refusal. Without the store there are none that tell
-   * the limit: what is left of it is not known, and a share of this process is not the policy.
-   */
-  private tell(decision: Decision, platform: HttpPlatform, response: HttpResponse): boolean {
-    if (decision.limit === Number.POSITIVE_INFINITY) return true;
-    for (const dialect of decision.degraded ? [] : this.settings.dialects) {
-      const headers = dialect(decision);
-      for (const name in headers) platform.setHeader(response, name, headers[name]!);
+  /** Who asks, as far as it is known now, and the counters of what that one meets. */
+  private subject(attempt: Attempt, asked: RequestParts): MaybePromise<Subject> {
+    const { limits } = attempt.plan;
+    const { identity, warnSkipped } = this.parts;
+    return andThen(identity.userId(asked.request, asked.context), (userId) =>
+      andThen(this.tierOf(attempt, userId, asked), (tier) => {
+        const plans = limits.plansFor(userId, tier);
+        const needs = needsOf(plans);
+        return andThen(identity.asker(asked, userId, limits.api.name, needs), (asker) => ({
+          counters: countersOf(plans, asker, warnSkipped),
+          asker,
+          needs,
+        }));
+      }),
+    );
+  }
+
+  /** Asked once a request, also where nothing is cached. */
+  private tierOf(
+    attempt: Attempt,
+    userId: string | undefined,
+    { context }: RequestParts,
+  ): MaybePromise<Tier | undefined> {
+    const { tiers } = this.parts;
+    if (!tiers || userId === undefined) return undefined;
+    if (attempt.tier?.userId !== userId) {
+      attempt.tier = { userId, answer: tiers.tierOf(userId, context) };
     }
-    if (decision.allowed) return true;
-    const seconds = retryAfter(decision);
-    if (seconds !== undefined) platform.setHeader(response, 'Retry-After', seconds);
-    platform.setHeader(response, 'Cache-Control', 'no-store');
-    throw createRefusal(decision);
+    return attempt.tier.answer;
   }
 
-  /**
-   * By class, handler, method and template: one handler can serve several. The template is read
-   * only where there is more than one, since Fastify makes a new object for it each time.
-   */
-  private planFor(context: ExecutionContext, platform: HttpPlatform, request: HttpRequest) {
-    const method = platform.method(request);
-    const known = this.plans.get(context.getClass())?.get(context.getHandler());
-    if (known) {
-      const template = known.severalTemplates ? platform.template(request) : undefined;
-      for (const plan of known.plans) {
-        if (plan.method !== method) continue;
-        if (!known.severalTemplates || plan.template === template) return plan;
-      }
-    }
-    return this.newPlan(context, method, platform.template(request));
-  }
-
-  private newPlan(context: ExecutionContext, method: string, template: string | undefined) {
-    const entry = this.catalog.entry(context.getClass(), context.getHandler());
-    const name = template === undefined ? entry.place : canonicalTemplate(template);
-    const api = { method: canonicalMethod(method), name };
-    const limits = this.service.limitsOf(entry.limits, api);
-    const plan = { template, method, limits, cost: entry.cost };
-    const severalTemplates = new Set(entry.routes.map((route) => route.name)).size !== 1;
-    const handlers = getOrAdd(this.plans, context.getClass(), () => new Map());
-    const make = (): HandlerPlans => ({ severalTemplates, plans: [] });
-    getOrAdd(handlers, context.getHandler(), make).plans.push(plan);
-    return plan;
+  private decide(
+    attempt: Attempt,
+    { counters, asker, needs }: Subject,
+    { response, platform }: RequestParts,
+  ): MaybePromise<Decision> {
+    const leaving = needs.waits ? () => leavingOf(response) : undefined;
+    const { standIns } = attempt;
+    if (needs.outcome || attempt.plan.cost?.settle) attempt.outlay ??= new Outlay();
+    if (needs.outcome) attempt.outlay?.watch(platform.raw(response));
+    const { outlay } = attempt;
+    const keep = (taken: Taken) => {
+      outlay?.add(taken);
+      standIns?.add(taken);
+    };
+    const ways = { leaving, keep: outlay || standIns ? keep : undefined };
+    return this.parts.deciding.request(counters, asker, attempt.cost, ways);
   }
 }
 
-/** Whether the address may be needed although the user is known. */
-function countsByMoreThanUser({ by }: CounterPlan): boolean {
-  return by.some((dimension) => dimension !== 'user' && dimension !== 'api');
+function partsOf(context: ExecutionContext): RequestParts {
+  // Not switchToHttp(), which makes an object and three closures.
+  const response = context.getArgByIndex(1);
+  return {
+    request: context.getArgByIndex(0),
+    response,
+    context,
+    platform: platformOf(response),
+  };
 }
 
-/** Whether it is known only afterwards if the request stays counted. */
-function countsOutcomes({ rule }: CounterPlan): boolean {
-  return rule.count !== 'all';
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
+function newAttempt(plan: RoutePlan): Attempt {
+  return {
+    plan,
+    admitted: false,
+    cost: 1,
+    outlay: undefined,
+    standIns: undefined,
+    first: undefined,
+    tier: undefined,
+  };
 }

@@ -5,7 +5,6 @@ import { readPolicy } from '../core/policy.js';
 import { NamedRules } from '../core/policy-names.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { isPolicyName, unknownPolicy } from '../core/rule-book-reader.js';
-import type { HandlerCatalog } from './handler-catalog.js';
 
 /** Texts that are remembered; more at once would be texts made up as they go. */
 const MAX_TEXTS = 1000;
@@ -18,7 +17,8 @@ export class InlinePolicies {
 
   constructor(
     private readonly book: RuleBook,
-    private readonly catalog: HandlerCatalog,
+    /** The policies of decorators, whose names are taken too. */
+    private readonly decorated: () => readonly PlacedPolicy[],
     private readonly surroundings: Surroundings,
   ) {}
 
@@ -58,20 +58,9 @@ export class InlinePolicies {
 
   private knownNames(): NamedRules {
     const names = new NamedRules();
-    for (const placed of [...this.book.entries, ...decoratedPolicies(this.catalog)]) {
+    for (const placed of [...this.book.entries, ...this.decorated()]) {
       names.add(placed);
     }
     return names;
   }
-}
-
-/** The policies that decorators name or hold, each once. */
-export function decoratedPolicies(catalog: HandlerCatalog): PlacedPolicy[] {
-  const policies = new Set<PlacedPolicy>();
-  for (const { limits } of catalog.all()) {
-    for (const placed of limits === undefined || limits === 'skip' ? [] : limits) {
-      policies.add(placed);
-    }
-  }
-  return [...policies];
 }

@@ -2,7 +2,9 @@ import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@n
 import type { MaybePromise, RateLimitStore, RuleBookSource } from '../core/index.js';
 import type { CheckedOptions } from '../core/rule-types.js';
 import type { HeaderDialect, HeaderDialectName } from '../http/headers/index.js';
+import type { DimensionOption } from './dimension-options.js';
 import type { RateLimitGuard } from './rate-limit.guard.js';
+import type { TierOf, TierResolver } from './tier-resolver.js';
 
 /** An id as applications keep it; nothing is nobody. */
 export type UserId = string | number | bigint | null | undefined;
@@ -11,8 +13,11 @@ export type UserId = string | number | bigint | null | undefined;
 export interface RateLimitOptions {
   /** The rule book, as an object or in properties text. */
   readonly rules?: RuleBookSource | string;
-  /** Path of a book in properties text; overrides `rules` entry by entry. */
-  readonly rulesFile?: string;
+  /**
+   * Path of a book in properties text; overrides `rules` entry by entry. With `pollMillis` it is
+   * looked at again and again, and what changed is in force at once; a faulty book is not taken.
+   */
+  readonly rulesFile?: string | RulesFileOption;
   /** Policies that join whatever rule wins, and apply where none does. */
   readonly always?: RuleBookSource['always'];
   /**
@@ -23,12 +28,36 @@ export interface RateLimitOptions {
   readonly user?: (req: any, ctx: ExecutionContext) => MaybePromise<UserId>;
   /** The client's address, where the framework's own is not right; undefined where it is. */
   readonly address?: (ctx: ExecutionContext) => MaybePromise<string | undefined>;
+  /**
+   * What counters may tell apart beside user, api, ip and global: `by=tenant`. A value that is
+   * missing falls back to the client's address.
+   */
+  readonly dimensions?: Readonly<Record<string, DimensionOption>>;
+  /**
+   * The key with which the values of `secret` dimensions are hashed: text of 16 characters or more,
+   * the same in every instance. Only the memory store does without.
+   */
+  readonly secretKey?: string;
+  /**
+   * The tier of a user, or rules of his own: a function, a `TierResolver`, or the class of one that
+   * the application provides.
+   */
+  readonly tierOf?: TierOf | TierResolver | Type<TierResolver>;
+  /** How long an answer of `tierOf` is used, in milliseconds. Default 30,000; 0: once a request. */
+  readonly tierCacheMillis?: number;
+  /** How long a request waits for `tierOf`, in milliseconds, 1 or more. Default 1000. */
+  readonly tierTimeoutMillis?: number;
   /** One spelling for ids that mean the same, such as lower case. */
   readonly normalizeId?: (id: string) => string;
   /** Requests that are let through uncounted: probes, internal callers. */
   readonly skip?: (ctx: ExecutionContext) => MaybePromise<boolean>;
-  /** `off` limits nothing. Default `enforce`. */
-  readonly mode?: 'enforce' | 'off';
+  /**
+   * `shadow` decides and counts, tells what it would refuse, and lets it in; `off` limits nothing.
+   * Default `enforce`. A book's own `mode` comes first.
+   */
+  readonly mode?: 'enforce' | 'shadow' | 'off';
+  /** From which part of a limit on an event tells that a caller is near it: 0.8 of it, say. */
+  readonly warnAt?: number;
   /** How decisions are told in headers. Default `ietf`. */
   readonly headers?: HeadersOption;
   /** Where counters live. By default in this process. */
@@ -39,10 +68,23 @@ export interface RateLimitOptions {
   readonly maxWaiters?: number;
   /** The largest limit of an exact log. Default 1000. */
   readonly maxLogLimit?: number;
-  /** When requests are decided: in the guard. */
-  readonly stage?: 'guard';
-  /** Where the guard stands among global guards: in the order of the modules. */
-  readonly order?: 'registered';
+  /**
+   * `auto`: in the guard, and where other guards come after it that tell who asks, by user once they
+   * have passed; until then by address. `guard`: always in the guard. Default `auto`.
+   */
+  readonly stage?: 'auto' | 'guard';
+  /**
+   * Where the guard stands among the global guards: before all others, or where its module stands
+   * among the modules. Default `first`.
+   */
+  readonly order?: 'first' | 'registered';
+}
+
+/** A rules file that is looked at again and again. */
+export interface RulesFileOption {
+  readonly path: string;
+  /** A whole number of milliseconds, 100 or more; left out: the file is read once. */
+  readonly pollMillis?: number;
 }
 
 /** A dialect by name, a function of your own, several, or none. */

@@ -24,28 +24,35 @@ export interface RawResponse {
   once(event: 'finish' | 'close', listener: () => void): unknown;
 }
 
-/** Rules of one request that wait for the same. */
+/** Rules that were decided together and wait for the same. */
 interface Pending {
   readonly count: CountMode;
+  readonly taken: Taken;
   readonly counters: readonly Counter[];
 }
 
 export class Outlay {
-  private pending: readonly Pending[];
+  private pending: Pending[] = [];
   private status: number | undefined;
   private cost: number | undefined;
+  private watching = false;
 
-  constructor(private readonly taken: Taken) {
-    const modes = new Set(taken.counters.map(({ plan }) => plan.rule.count));
-    this.pending = [...modes].map((count) => ({
-      count,
-      counters: taken.counters.filter(({ plan }) => plan.rule.count === count),
-    }));
+  /** What was taken, all together or in parts; also when the answer is known already. */
+  add(taken: Taken): void {
+    for (const count of new Set(taken.counters.map(({ plan }) => plan.rule.count))) {
+      const counters = taken.counters.filter(({ plan }) => plan.rule.count === count);
+      this.pending.push({ count, taken, counters });
+    }
+    this.settle();
   }
 
-  /** Looks how the answer ends. Not through an interceptor, which sees nothing that guards throw. */
+  /**
+   * Looks how the answer ends, for rules that count outcomes; once. Not through an interceptor, which
+   * sees nothing that guards throw.
+   */
   watch(response: RawResponse): void {
-    if (this.pending.every(({ count }) => count === 'all')) return;
+    if (this.watching) return;
+    this.watching = true;
     // Nobody will tell that it is closed when it is already.
     let closed = response.destroyed === true;
     response.once('close', () => {
@@ -76,7 +83,7 @@ export class Outlay {
     for (const one of this.pending) {
       const actual = this.finalCost(one.count);
       if (actual === undefined) open.push(one);
-      else void this.taken.settle(actual, one.counters);
+      else void one.taken.settle(actual, one.counters);
     }
     this.pending = open;
   }

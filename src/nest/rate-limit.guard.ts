@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
+import type { CurrentRules } from './current-rules.js';
 import type { HttpTransport } from './http.transport.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
@@ -14,9 +15,13 @@ export class RateLimitGuardParts {
     readonly http: HttpTransport,
     readonly warnings: Warnings,
     readonly skip: Settings['skip'],
-    /** Whether nothing is limited. */
-    readonly off: boolean,
+    private readonly rules: CurrentRules,
   ) {}
+
+  /** Whether nothing is limited. */
+  get off(): boolean {
+    return this.rules.now.mode === 'off';
+  }
 }
 
 /**

@@ -9,19 +9,10 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { APP_GUARD, ApplicationConfig, ModulesContainer } from '@nestjs/core';
-import { Faults } from '../core/fault.js';
-import {
-  Clock,
-  LimiterFactory,
-  MemoryStore,
-  RateLimitStore,
-  RuleBook,
-  SystemClock,
-} from '../core/index.js';
-import { createBook } from './book-provider.js';
-import { HandlerCatalog } from './handler-catalog.js';
-import { HttpTransport } from './http.transport.js';
+import { APP_GUARD } from '@nestjs/core';
+import { Clock, LimiterFactory, RateLimitStore, RuleBook } from '../core/index.js';
+import { Lifecycle } from './lifecycle.js';
+import { moduleProviders } from './module-providers.js';
 import type {
   AnyOptions,
   Checked,
@@ -31,11 +22,7 @@ import type {
 } from './options.js';
 import { RateLimitGuard, RateLimitGuardParts } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
-import { RequestIdentity } from './request-identity.js';
-import { readSettings, type Settings, surroundingsOf } from './settings.js';
-import { checkAtStart, type StartupParts, tellAtStart, tellStoreEvents } from './startup.js';
-import { FAULTS, OPTIONS, SETTINGS } from './tokens.js';
-import { Warnings } from './warnings.js';
+import { OPTIONS } from './tokens.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitOptions>({
   optionsInjectionToken: OPTIONS,
@@ -56,73 +43,6 @@ function guardProviders(guard: RateLimitExtras['guard']): Provider[] {
   ];
 }
 
-const providers: Provider[] = [
-  Warnings,
-  { provide: FAULTS, useFactory: () => new Faults() },
-  { provide: SETTINGS, inject: [OPTIONS, FAULTS], useFactory: readSettings },
-  { provide: Clock, useFactory: () => new SystemClock() },
-  {
-    provide: RuleBook,
-    inject: [SETTINGS, FAULTS],
-    useFactory: (settings: Settings, faults: Faults) => createBook(settings, faults),
-  },
-  {
-    provide: RateLimitStore,
-    inject: [SETTINGS],
-    useFactory: ({ store }: Settings) => store ?? new MemoryStore(),
-  },
-  {
-    provide: LimiterFactory,
-    inject: [Clock, SETTINGS],
-    useFactory: (clock: Clock, { maxWaiters }: Settings) =>
-      new LimiterFactory(clock, new MemoryStore(), { maxWaiters }),
-  },
-  {
-    provide: HandlerCatalog,
-    inject: [ModulesContainer, ApplicationConfig, RuleBook, SETTINGS],
-    useFactory: (
-      modules: ModulesContainer,
-      config: ApplicationConfig,
-      book: RuleBook,
-      settings: Settings,
-    ) => new HandlerCatalog(modules, config, book, surroundingsOf(settings)),
-  },
-  {
-    provide: RateLimitService,
-    inject: [RuleBook, RateLimitStore, Clock, HandlerCatalog, SETTINGS, Warnings, FAULTS],
-    useFactory: (
-      book: RuleBook,
-      store: RateLimitStore,
-      clock: Clock,
-      catalog: HandlerCatalog,
-      settings: Settings,
-      warnings: Warnings,
-      faults: Faults,
-    ) => {
-      const { ipv6Prefix, normalizeId, maxWaiters } = settings;
-      const surroundings = surroundingsOf(settings);
-      const parts = { book, store, clock, catalog, surroundings, warnings, faults };
-      return new RateLimitService({ ...parts, ipv6Prefix, normalizeId, maxWaiters });
-    },
-  },
-  {
-    provide: RateLimitGuardParts,
-    inject: [RateLimitService, HandlerCatalog, RuleBook, SETTINGS, Warnings],
-    useFactory: (
-      service: RateLimitService,
-      catalog: HandlerCatalog,
-      book: RuleBook,
-      settings: Settings,
-      warnings: Warnings,
-    ) => {
-      const identity = new RequestIdentity(settings, warnings);
-      const http = new HttpTransport(service, catalog, identity, settings);
-      const off = (book.mode ?? settings.mode) === 'off';
-      return new RateLimitGuardParts(http, warnings, settings.skip, off);
-    },
-  },
-];
-
 /**
  * Rate limiting for the whole application: import it once, in the root module.
  *
@@ -131,7 +51,7 @@ const providers: Provider[] = [
  * ```
  */
 @Module({
-  providers,
+  providers: moduleProviders,
   exports: [
     Clock,
     RuleBook,
@@ -147,24 +67,8 @@ export class RateLimitModule
   extends ConfigurableModuleClass
   implements NestModule, OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  private readonly parts: StartupParts;
-  private started = false;
-  private stopTelling: (() => void) | undefined;
-
-  constructor(
-    @Inject(SETTINGS) settings: Settings,
-    @Inject(RuleBook) book: RuleBook,
-    @Inject(RateLimitStore) store: RateLimitStore,
-    @Inject(HandlerCatalog) catalog: HandlerCatalog,
-    @Inject(ModulesContainer) modules: ModulesContainer,
-    @Inject(Warnings) warnings: Warnings,
-    @Inject(FAULTS) faults: Faults,
-    @Inject(RateLimitService) private readonly service: RateLimitService,
-    @Inject(LimiterFactory) private readonly limiters: LimiterFactory,
-  ) {
+  constructor(@Inject(Lifecycle) private readonly lifecycle: Lifecycle) {
     super();
-    const surroundings = surroundingsOf(settings);
-    this.parts = { settings, book, store, catalog, modules, warnings, surroundings, faults };
   }
 
   /** @throws RateLimitConfigError when the application starts, with every fault there is */
@@ -182,33 +86,21 @@ export class RateLimitModule
     return ConfigurableModuleClass.forRootAsync.call(RateLimitModule, options as never);
   }
 
-  /** Runs before the routes are mapped, when prefix and versions are settled. */
+  /** Runs before the routes are mapped, when prefix, versions and global guards are settled. */
   configure(): void {
-    this.start();
+    this.lifecycle.start(RateLimitModule);
   }
 
   /** For applications without HTTP, where `configure` is not called. */
   onModuleInit(): void {
-    this.start();
+    this.lifecycle.start(RateLimitModule);
   }
 
-  /** Before the servers are closed, which wait for the requests that wait here. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.service.stopWaiting?.(), this.limiters.close?.()]);
+  beforeApplicationShutdown(): Promise<void> {
+    return this.lifecycle.stopWaiting();
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    this.service.close?.();
-    // First: a store that is closed on purpose has not failed.
-    this.stopTelling?.();
-    await this.parts.store.close();
-  }
-
-  private start(): void {
-    if (this.started) return;
-    this.started = true;
-    checkAtStart(this.parts, RateLimitModule);
-    tellAtStart(this.parts);
-    this.stopTelling = tellStoreEvents(this.parts);
+  onApplicationShutdown(): Promise<void> {
+    return this.lifecycle.stop();
   }
 }

@@ -1,42 +1,46 @@
 import type { Observable } from 'rxjs';
 import { visitOf } from '../core/acquire-options.js';
-import { type ApiName, parseApiName } from '../core/api-name.js';
-import { ApplicableLimits, type DecoratedLimits } from '../core/applicable-limits.js';
-import type { CounterPlan } from '../core/counter-plan.js';
-import type { Asker } from '../core/identity.js';
-import type { Clock, Decision, MaybePromise, PolicySource } from '../core/index.js';
-import { isPromise } from '../core/maybe-promise.js';
-import { SteadyClock } from '../core/steady-clock.js';
-import { blockedUntil } from './blocked-until.js';
-import { CallCounters } from './call-counters.js';
-import { Deciding, type RequestWays } from './deciding.js';
-import type { DecisionEvent } from './decision-events.js';
+import type { Counter } from '../core/counter-plan.js';
+import type { Decision, MaybePromise, PolicySource, RuleBook } from '../core/index.js';
+import { andThen, isPromise } from '../core/maybe-promise.js';
+import { type CallSubjects, countersOf } from './call-subjects.js';
+import { CallerCounters } from './caller-counters.js';
+import type { Deciding } from './deciding.js';
+import { describeHandlers, type HandlerDescription } from './describing.js';
+import type { DecisionEvent, RateLimitEvent } from './events.js';
+import { type Explanation, explained } from './explaining.js';
 import { type Reservation, reserved } from './reservation.js';
+import type { BookText } from './rule-sources.js';
 import type { CallOptions, CheckOptions, ServiceParts, WaitOptions } from './service-options.js';
-import type { DroppedEvent, Keep } from './settlements.js';
+import type { Keep } from './settlements.js';
+import type { PolicyUtilisation } from './utilisation.js';
 
 /**
- * Decides by hand what the guard decides for requests: by the same rules, from the same counters.
+ * Decides by hand what the guard decides for requests: by the same rules and counters.
  */
 export class RateLimitService {
-  private readonly clock: Clock;
-  private readonly calls: CallCounters;
+  private readonly calls: CallSubjects;
   private readonly deciding: Deciding;
+  private readonly counters: CallerCounters;
 
   constructor(private readonly parts: ServiceParts) {
-    this.clock = SteadyClock.over(parts.clock);
-    this.calls = new CallCounters(parts);
-    this.deciding = new Deciding(parts, this.clock);
+    ({ calls: this.calls, deciding: this.deciding } = parts);
+    this.counters = new CallerCounters(parts.calls, parts.store, parts.deciding);
   }
 
   /** Every decision of this module. */
   get decisions$(): Observable<DecisionEvent> {
-    return this.deciding.events.stream;
+    return this.parts.events.decisions;
   }
 
-  /** What cost more in the end than was taken, and could not be charged in full. */
-  get dropped$(): Observable<DroppedEvent> {
-    return this.deciding.settlements.dropped;
+  /** What happens beside decisions; costs nothing while nobody listens. */
+  get events$(): Observable<RateLimitEvent> {
+    return this.parts.events.stream;
+  }
+
+  /** The rule book in force; another one after each reload. */
+  get book(): RuleBook {
+    return this.parts.rules.now.book;
   }
 
   /**
@@ -57,9 +61,9 @@ export class RateLimitService {
   }
 
   /**
-   * The same at once, where the store is synchronous.
+   * The same at once, where the store and `tierOf` are synchronous.
    *
-   * @throws TypeError where the store answers with a promise
+   * @throws TypeError where one of them answers with a promise
    */
   checkSync<const T extends PolicySource>(
     userId: string | undefined,
@@ -70,7 +74,7 @@ export class RateLimitService {
     if (!isPromise(decision)) return decision;
     decision.catch(() => undefined);
     throw new TypeError(
-      `checkSync needs a synchronous store, and ${this.parts.store.name} is none`,
+      `checkSync needs what is synchronous: store (${this.parts.store.name}), tierOf`,
     );
   }
 
@@ -87,13 +91,11 @@ export class RateLimitService {
     api: string,
     options: WaitOptions<T> = {},
   ): Promise<Decision> {
-    const visit = visitOf(options, this.clock.nowMillis());
-    const name = parseApiName(api);
-    const asker = this.calls.asker(userId, name, options.dimensions);
-    const plans = this.calls.plansFor(asker.userId, name, options.policy);
-    const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
-    const wait = () => this.deciding.waiting.acquire(counters, visit);
-    return this.deciding.decide(counters, asker, visit.cost, 'take', { wait });
+    const visit = visitOf(options, this.deciding.clock.nowMillis());
+    const { asker, plans } = await this.calls.deciding(userId, api, options);
+    const counters = countersOf(plans, asker, this.calls.warnSkipped);
+    const wait = (some: readonly Counter[]) => this.deciding.waiting.acquire(some, visit);
+    return this.deciding.take(counters, asker, visit.cost, { wait });
   }
 
   /**
@@ -120,10 +122,35 @@ export class RateLimitService {
     api: string,
     options: CheckOptions<T> = {},
   ): Promise<Decision> {
-    const { cost = 1, dimensions, policy } = options;
-    const asker = this.calls.asker(userId, parseApiName(api), dimensions);
-    const plans = this.calls.everyPlan(asker.userId, api, policy);
-    return this.deciding.decide(this.calls.counters(plans, asker), asker, cost, 'peek');
+    const { asker, plans } = await this.calls.every(userId, api, options);
+    return this.deciding.peek(countersOf(plans, asker), options.cost);
+  }
+
+  /**
+   * Why somebody is limited: which rules apply, where they stand, what they count by, what is left
+   * and when it clears; of the same counters as `peek`, and of rules in shadow mode too.
+   */
+  async explain<const T extends PolicySource>(
+    userId: string | undefined,
+    api: string,
+    options: CallOptions<T> = {},
+  ): Promise<Explanation> {
+    const id = this.calls.idOf(userId);
+    const subject = await this.calls.every(userId, api, options);
+    const tier = id === undefined ? undefined : this.parts.tiers?.known(id);
+    return explained(subject, tier, this.parts.rules.now, (counter) =>
+      this.deciding.peek([counter], 1, true),
+    );
+  }
+
+  /** Every handler: its routes, and what limits a caller without a name there. */
+  describe(): HandlerDescription[] {
+    return describeHandlers(this.parts.catalog, this.parts.rules.now);
+  }
+
+  /** How near callers come to each limit, since the start of this process. */
+  utilisation(): readonly PolicyUtilisation[] {
+    return this.deciding.utilisation.report();
   }
 
   /**
@@ -135,9 +162,7 @@ export class RateLimitService {
     api: string,
     options: CallOptions<T> = {},
   ): Promise<void> {
-    const counters = this.calls.own(userId, api, options);
-    await this.parts.store.reset(counters);
-    this.deciding.waiting.wake(counters);
+    await this.counters.reset(userId, api, options);
   }
 
   /**
@@ -154,11 +179,7 @@ export class RateLimitService {
     forMillis: number,
     options: CallOptions<T> = {},
   ): Promise<boolean> {
-    const now = this.clock.nowMillis();
-    const until = blockedUntil(now, forMillis);
-    const counters = this.calls.own(userId, api, options);
-    if (counters.length > 0) await this.parts.store.block(counters, until, now);
-    return counters.length > 0;
+    return this.counters.block(userId, api, forMillis, options);
   }
 
   /** Lifts a block. What was spent before it stays spent. */
@@ -167,50 +188,33 @@ export class RateLimitService {
     api: string,
     options: CallOptions<T> = {},
   ): Promise<void> {
-    const counters = this.calls.own(userId, api, options);
-    if (counters.length > 0) await this.parts.store.block(counters, 0, this.clock.nowMillis());
-    this.deciding.waiting.wake(counters);
+    await this.counters.unblock(userId, api, options);
   }
 
   /**
-   * Decides by rules that were found already: what the guard asks for each request. At once,
-   * unless the store needs a promise, or rules have it wait.
+   * Puts other rules in force in place of the option `rules`, at once and as a whole; the option
+   * `always` and a rules file stay. Counters go on where only limits changed.
+   *
+   * @throws RateLimitConfigError with every fault, which is logged too; the old rules stay
    */
-  decideFor(
-    plans: readonly CounterPlan[],
-    asker: Asker,
-    cost = 1,
-    { leaving, keep }: RequestWays = {},
-  ): MaybePromise<Decision> {
-    const counters = this.calls.counters(plans, asker, this.calls.warnSkipped);
-    const wait =
-      leaving && (() => this.deciding.waiting.decide({ counters, cost, mode: 'take' }, leaving));
-    return this.deciding.decide(counters, asker, cost, 'take', { wait, keep });
+  reload(rules: BookText): void {
+    this.parts.rules.reload(rules);
   }
 
-  /** Which limits apply to an api, for `decideFor`. */
-  limitsOf(decorated: DecoratedLimits, api: ApiName): ApplicableLimits {
-    return new ApplicableLimits(this.parts.book, decorated, api);
-  }
-
-  /** Called by the module before the application shuts down: refuses all who wait. */
-  stopWaiting(): Promise<void> {
-    return this.deciding.waiting.close();
-  }
-
-  /** Called by the module when the application shuts down. */
-  close(): void {
-    this.deciding.close();
+  /** Forgets the tier of a user: `tierOf` is asked again at the next request. */
+  invalidateTier(userId: string): void {
+    this.parts.tiers?.invalidate(this.calls.idOf(userId)!);
   }
 
   private run(
     userId: string | undefined,
     api: string,
-    { cost, dimensions, policy }: CheckOptions,
+    options: CheckOptions,
     keep?: Keep,
   ): MaybePromise<Decision> {
-    const name = parseApiName(api);
-    const asker = this.calls.asker(userId, name, dimensions);
-    return this.decideFor(this.calls.plansFor(asker.userId, name, policy), asker, cost, { keep });
+    return andThen(this.calls.deciding(userId, api, options), ({ asker, plans }) => {
+      const counters = countersOf(plans, asker, this.calls.warnSkipped);
+      return this.deciding.take(counters, asker, options.cost, { keep });
+    });
   }
 }

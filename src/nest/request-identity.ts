@@ -1,11 +1,22 @@
 import type { ExecutionContext } from '@nestjs/common';
+import type { Asker } from '../core/identity.js';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
 import { addressKey } from '../http/address.js';
-import type { HttpPlatform, HttpRequest } from './http-platform.js';
+import type { Dimensions } from './dimensions.js';
+import type { HttpPlatform, HttpRequest, HttpResponse } from './http-platform.js';
 import type { UserId } from './options.js';
+import type { PlanNeeds } from './plan-needs.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
+
+/** A request and what it came with. */
+export interface RequestParts {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly context: ExecutionContext;
+  readonly platform: HttpPlatform;
+}
 
 /** Says who asks: the principal's id and the client's address. */
 export class RequestIdentity {
@@ -13,6 +24,7 @@ export class RequestIdentity {
 
   constructor(
     private readonly settings: Pick<Settings, 'user' | 'address' | 'normalizeId' | 'ipv6Prefix'>,
+    private readonly dimensions: Dimensions,
     private readonly warnings: Warnings,
   ) {}
 
@@ -21,6 +33,24 @@ export class RequestIdentity {
     const { user } = this.settings;
     if (!user) return this.idText(this.defaultUser(request));
     return andThen(user(request, context), (id) => this.idText(id));
+  }
+
+  /**
+   * Who asks, as far as these rules need it: an address and values of dimensions are looked for only
+   * where something counts by them.
+   */
+  asker(
+    { request, context, platform }: RequestParts,
+    userId: string | undefined,
+    api: string,
+    { address: addressToo, dimensions: names }: PlanNeeds,
+  ): MaybePromise<Asker> {
+    if (userId !== undefined && !addressToo) return { userId, address: undefined, api };
+    return andThen(this.address(request, context, platform), (address) => {
+      if (names.length === 0) return { userId, address, api };
+      const values = this.dimensions.valuesFor(names, context);
+      return andThen(values, (dimensions) => ({ userId, address, api, dimensions }));
+    });
   }
 
   /** The client's address in canonical form; undefined where the framework knows none. */

@@ -15,7 +15,7 @@ export interface Reservation {
   readonly decision: Decision;
   /**
    * Gives back what was taken too much, or charges what was taken too little, although it may not
-   * fit: see `dropped$`. The estimate stands where `actual` is left out.
+   * fit: see the event `dropped`. The estimate stands where `actual` is left out.
    *
    * @param actual a whole number, 0 or more
    * @throws RangeError, at once, for any other cost; the reservation stays open
@@ -25,17 +25,22 @@ export interface Reservation {
   readonly cancel: () => Promise<void>;
 }
 
-/** The reservation of what `take` takes. */
+/** The reservation of what `take` takes; of rules that are decided apart, each of their parts. */
 export async function reserved(take: (keep: Keep) => MaybePromise<Decision>): Promise<Reservation> {
-  let open: Taken | undefined;
+  let open: Taken[] | undefined = [];
+  let final: number | undefined;
   const decision = await take((taken) => {
-    open = taken;
+    if (open) open.push(taken);
+    // A rule in shadow mode may be decided after the reservation was settled.
+    else if (final !== undefined) void taken.settle(final);
   });
   const commit = (actual?: number): Promise<void> => {
     if (actual !== undefined) assertCost(actual);
-    const taken = open;
+    const taken = open ?? [];
+    if (open) final = actual;
     open = undefined;
-    return taken && actual !== undefined ? taken.settle(actual) : Promise.resolve();
+    const settled = actual === undefined ? [] : taken.map((one) => one.settle(actual));
+    return Promise.all(settled).then(() => undefined);
   };
   return { decision, commit, cancel: () => commit(0) };
 }

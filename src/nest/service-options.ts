@@ -1,15 +1,11 @@
-import type { Faults } from '../core/fault.js';
-import type {
-  AcquireOptions,
-  Clock,
-  PolicySource,
-  RateLimitStore,
-  RuleBook,
-} from '../core/index.js';
-import type { Surroundings } from '../core/rule-availability.js';
+import type { AcquireOptions, PolicySource, RateLimitStore } from '../core/index.js';
 import type { CheckedRule } from '../core/rule-types.js';
+import type { Tiers } from '../core/tiers.js';
+import type { CallSubjects } from './call-subjects.js';
+import type { CurrentRules } from './current-rules.js';
+import type { Deciding } from './deciding.js';
+import type { RateLimitEvents } from './events.js';
 import type { HandlerCatalog } from './handler-catalog.js';
-import type { Warnings } from './warnings.js';
 
 /** What a call of the service may say beside user and api. */
 export interface CallOptions<T extends PolicySource = PolicySource> {
@@ -32,15 +28,11 @@ export interface WaitOptions<T extends PolicySource = PolicySource>
 
 /** The parts a service works with. */
 export interface ServiceParts {
-  readonly book: RuleBook;
+  readonly calls: CallSubjects;
+  readonly rules: CurrentRules;
+  readonly tiers: Tiers | undefined;
   readonly store: RateLimitStore;
-  readonly clock: Clock;
   readonly catalog: HandlerCatalog;
-  readonly surroundings: Surroundings;
-  readonly ipv6Prefix: number;
-  readonly maxWaiters: number;
-  readonly normalizeId: ((id: string) => string) | undefined;
-  readonly warnings: Warnings;
-  /** Faults of options and book: with any, nothing is decided. */
-  readonly faults: Faults;
+  readonly deciding: Deciding;
+  readonly events: RateLimitEvents;
 }

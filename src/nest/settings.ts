@@ -4,15 +4,35 @@ import { RateLimitStore } from '../core/index.js';
 import { DEFAULT_MAX_LOG_LIMIT, type Surroundings } from '../core/rule-availability.js';
 import { DEFAULT_MAX_WAITERS } from '../core/waiting-room.js';
 import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
-import type { RateLimitOptions } from './options.js';
+import { checkSecretKey, type DimensionSettings, readDimensions } from './dimension-options.js';
+import type { RateLimitOptions, RulesFileOption } from './options.js';
+import { TierResolver } from './tier-resolver.js';
+
+/** Of the whole module. */
+export type ModuleMode = 'enforce' | 'shadow' | 'off';
 
 /** The options, checked and with their defaults. */
 export interface Settings
   extends Pick<
     RateLimitOptions,
-    'rules' | 'rulesFile' | 'always' | 'user' | 'address' | 'normalizeId' | 'skip' | 'store'
+    | 'rules'
+    | 'always'
+    | 'user'
+    | 'address'
+    | 'normalizeId'
+    | 'skip'
+    | 'store'
+    | 'tierOf'
+    | 'secretKey'
+    | 'warnAt'
   > {
-  readonly mode: 'enforce' | 'off';
+  readonly rulesFile: RulesFileOption | undefined;
+  readonly dimensions: ReadonlyMap<string, DimensionSettings>;
+  readonly tierCacheMillis: number;
+  readonly tierTimeoutMillis: number;
+  readonly mode: ModuleMode;
+  readonly stage: 'auto' | 'guard';
+  readonly order: 'first' | 'registered';
   readonly dialects: readonly HeaderDialect[];
   readonly ipv6Prefix: number;
   readonly maxWaiters: number;
@@ -20,8 +40,9 @@ export interface Settings
 }
 
 /** What the rules may ask for. */
-export function surroundingsOf({ maxLogLimit }: Settings): Surroundings {
-  return { maxLogLimit, dimensions: BUILT_IN_DIMENSIONS, waits: true, outcomes: true };
+export function surroundingsOf({ maxLogLimit, dimensions: own }: Settings): Surroundings {
+  const dimensions = [...BUILT_IN_DIMENSIONS, ...own.keys()];
+  return { maxLogLimit, dimensions, waits: true, outcomes: true, shadow: true };
 }
 
 type Check = (value: unknown) => boolean;
@@ -32,16 +53,41 @@ const wholeIn = (low: number, high: number): Check => {
   return (value) => Number.isInteger(value) && Number(value) >= low && Number(value) <= high;
 };
 
+function oneOf(...choices: readonly string[]): readonly [Check, string] {
+  return [(value) => choices.includes(value as string), choices.join(' or ')];
+}
+
+function isRulesFile(value: unknown): boolean {
+  if (isText(value)) return true;
+  if (!isObject(value)) return false;
+  const { path, pollMillis, ...others } = value as Record<string, unknown>;
+  const polls = pollMillis === undefined || wholeIn(100, 2 ** 31)(pollMillis);
+  return isText(path) && polls && Object.keys(others).length === 0;
+}
+
+function isResolver(value: unknown): boolean {
+  return typeof value === 'function' || value instanceof TierResolver;
+}
+
 /** Each option, what it takes, and that in words. */
 const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   rules: [(value) => isText(value) || isObject(value), 'a rule book, as an object or as text'],
-  rulesFile: [isText, 'the path of a file'],
+  rulesFile: [isRulesFile, 'the path of a file, or { path, pollMillis } with 100 ms or more'],
   always: [(value) => isText(value) || isObject(value), 'a rule, or several by name'],
   user: [isFunction, 'a function of the request'],
   address: [isFunction, 'a function of the execution context'],
   normalizeId: [isFunction, 'a function of the id'],
   skip: [isFunction, 'a function of the execution context'],
-  mode: [(value) => value === 'enforce' || value === 'off', 'enforce or off'],
+  dimensions: [isObject, 'an object with a function for each name'],
+  secretKey: [checkSecretKey, 'text of 16 characters or more'],
+  tierOf: [isResolver, 'a function of the user id, a TierResolver, or the class of one'],
+  tierCacheMillis: [wholeIn(0, 2 ** 31), 'whole milliseconds, 0 to 2147483648'],
+  tierTimeoutMillis: [wholeIn(1, 2 ** 31), 'whole milliseconds, 1 to 2147483648'],
+  mode: oneOf('enforce', 'shadow', 'off'),
+  warnAt: [
+    (value) => Number(value) > 0 && Number(value) <= 1 && typeof value === 'number',
+    'a part of the limit, above 0 and up to 1',
+  ],
   headers: [
     (value) => dialectsOf(value) !== undefined,
     `${dialectNames()}, a function, a list or false`,
@@ -50,8 +96,8 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   ipv6Prefix: [wholeIn(1, 128), 'a whole number of bits, 1 to 128'],
   maxWaiters: [wholeIn(0, 1e7), 'a whole number, 0 to 10000000'],
   maxLogLimit: [wholeIn(1, 1e7), 'a whole number, 1 to 10000000'],
-  stage: [(value) => value === 'guard', 'guard'],
-  order: [(value) => value === 'registered', 'registered'],
+  stage: oneOf('auto', 'guard'),
+  order: oneOf('first', 'registered'),
 };
 
 /** Checks the options; each fault is added to `faults`, and what is faulty gets its default. */
@@ -74,7 +120,7 @@ export function readSettings(given: unknown, faults: Faults): Settings {
       faults.add({ code: 'OPTION_VALUE', place: `option ${name}`, given: show(value), problem });
     } else options[name] = value;
   }
-  return withDefaults(options as RateLimitOptions);
+  return withDefaults(options as RateLimitOptions, faults);
 }
 
 function unknownOption(name: string, known: readonly string[]): string {
@@ -82,9 +128,16 @@ function unknownOption(name: string, known: readonly string[]): string {
   return `there is no such option; there are ${known.join(', ')}`;
 }
 
-function withDefaults(options: RateLimitOptions): Settings {
+function withDefaults(options: RateLimitOptions, faults: Faults): Settings {
+  const { rulesFile } = options;
   return {
     ...options,
+    rulesFile: typeof rulesFile === 'string' ? { path: rulesFile } : rulesFile,
+    dimensions: readDimensions(options.dimensions ?? {}, faults),
+    tierCacheMillis: options.tierCacheMillis ?? 30_000,
+    tierTimeoutMillis: options.tierTimeoutMillis ?? 1000,
+    stage: options.stage ?? 'auto',
+    order: options.order ?? 'first',
     mode: options.mode ?? 'enforce',
     dialects: dialectsOf(options.headers ?? 'ietf') ?? [],
     ipv6Prefix: options.ipv6Prefix ?? 56,

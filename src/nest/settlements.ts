@@ -1,37 +1,24 @@
-import { type Observable, Subject } from 'rxjs';
 import type { Counter } from '../core/counter-plan.js';
 import { assertCost } from '../core/decision.js';
 import type { Asker } from '../core/identity.js';
 import type { Clock, Outcome } from '../core/index.js';
+import { factsOf, type RateLimitEvents } from './events.js';
 import type { StoreFallback } from './store-fallback.js';
-
-/** A cost turned out higher than estimated, and part of it could be charged to nobody. */
-export interface DroppedEvent {
-  /** The id of the user; undefined for one who is known by address alone. */
-  readonly userId: string | undefined;
-  readonly address: string | undefined;
-  /** The template or name that was asked for. */
-  readonly api: string;
-  /** What was taken at first. */
-  readonly cost: number;
-  /** What it cost in the end. */
-  readonly actual: number;
-  /** How much of the difference was dropped, by the counter that could bear least. */
-  readonly dropped: number;
-}
 
 /** Handed what was taken, by whoever will settle it. */
 export type Keep = (taken: Taken) => void;
 
 /** Corrects what was taken, when the real cost is known. */
 export class Settlements {
-  private readonly subject = new Subject<DroppedEvent>();
-  readonly dropped: Observable<DroppedEvent> = this.subject.asObservable();
-
-  /** @param clock never goes back */
+  /**
+   * @param clock never goes back
+   * @param onGivenBack for those who wait for something to be free
+   */
   constructor(
     private readonly store: StoreFallback,
     private readonly clock: Clock,
+    private readonly events: RateLimitEvents,
+    private readonly onGivenBack: (counters: readonly Counter[]) => void,
   ) {}
 
   taken(outcome: Outcome, asker: Asker): Taken {
@@ -45,18 +32,16 @@ export class Settlements {
     const { cost } = outcome.entry;
     if (actual === cost || outcome.entry.counters.length === 0) return;
     const dropped = await this.store.settle(outcome, actual - cost, this.clock.nowMillis());
-    if (!(dropped > 0)) return;
-    const { userId, address, api } = asker;
-    this.subject.next({ userId, address, api, cost, actual, dropped });
-  }
-
-  close(): void {
-    this.subject.complete();
+    if (actual < cost) this.onGivenBack(outcome.entry.counters);
+    if (dropped > 0)
+      this.events.emit({ type: 'dropped', cost, actual, dropped, ...factsOf(asker) });
   }
 }
 
 /** What one allowed request took. */
 export class Taken {
+  private readonly settled = new Set<Counter>();
+
   constructor(
     private readonly outcome: Outcome,
     private readonly asker: Asker,
@@ -68,8 +53,8 @@ export class Taken {
   }
 
   /**
-   * Gives back or charges the difference to what was taken; each counter at most once. Never
-   * rejects.
+   * Gives back or charges the difference to what was taken; each counter once, whoever asks again.
+   * Never rejects.
    *
    * @param counters those that it concerns: rules of one request may count different outcomes
    * @throws RangeError for a cost that is no whole number, 0 or more
@@ -77,7 +62,9 @@ export class Taken {
   settle(actual: number, counters: readonly Counter[] = this.counters): Promise<void> {
     assertCost(actual);
     const { outcome, asker } = this;
-    const entry = { ...outcome.entry, counters };
+    const open = counters.filter((counter) => !this.settled.has(counter));
+    for (const counter of open) this.settled.add(counter);
+    const entry = { ...outcome.entry, counters: open };
     return this.settlements.settle({ ...outcome, entry }, asker, actual);
   }
 }

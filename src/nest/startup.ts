@@ -2,23 +2,23 @@ import cluster from 'node:cluster';
 import type { ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
 import { MemoryStore, type RateLimitStore, type RuleBook } from '../core/index.js';
-import { checkNames } from '../core/policy-names.js';
-import type { Surroundings } from '../core/rule-availability.js';
-import { checkBook } from './book-provider.js';
+import type { CurrentRules } from './current-rules.js';
+import type { Doors } from './doors.js';
 import type { HandlerCatalog } from './handler-catalog.js';
-import { decoratedPolicies } from './inline-policies.js';
 import type { Settings } from './settings.js';
+import type { TierSource } from './tier-source.js';
 import type { Warnings } from './warnings.js';
 
 /** What is looked at once, when the application starts. */
 export interface StartupParts {
   readonly settings: Settings;
-  readonly book: RuleBook;
+  readonly rules: CurrentRules;
+  readonly tierSource: TierSource;
   readonly store: RateLimitStore;
   readonly catalog: HandlerCatalog;
   readonly modules: ModulesContainer;
+  readonly doors: Doors;
   readonly warnings: Warnings;
-  readonly surroundings: Surroundings;
   /** Faults that options and book had already. */
   readonly faults: Faults;
 }
@@ -30,26 +30,35 @@ export interface StartupParts {
  * @throws RateLimitConfigError with all of them
  */
 export function checkAtStart(parts: StartupParts, module: object): void {
-  const { modules, catalog, book, faults } = parts;
+  const { modules, catalog, rules, tierSource, settings, store, faults } = parts;
   const imported = [...modules.values()].filter(({ metatype }) => metatype === module).length;
   if (imported > 1) {
     const problem = `it is imported ${imported} times; import it once, in the root module`;
     const given = 'RateLimitModule.forRoot()';
     faults.add({ code: 'MODULE_TWICE', place: 'the application', given, problem });
   }
+  const secret = [...settings.dimensions.values()].some((dimension) => dimension.secret);
+  if (secret && settings.secretKey === undefined && !(store instanceof MemoryStore)) {
+    const problem = 'secret dimensions are hashed with it, and every instance needs the same';
+    faults.add({ code: 'OPTION_VALUE', place: 'option secretKey', given: 'nothing', problem });
+  }
+  tierSource.prepare(faults);
   catalog.scan(faults);
-  checkBook(book, parts.surroundings, faults);
-  checkNames([...new Set([...book.entries, ...decoratedPolicies(catalog)])], faults);
+  rules.now.check(faults);
   faults.throwIfAny();
 }
 
 /** One line that says what is in force, and warnings of what will probably surprise. */
-export function tellAtStart({ settings, book, store, catalog, warnings }: StartupParts): void {
-  const decorated = [...catalog.all()].filter(({ limits }) => Array.isArray(limits)).length;
-  const off = (book.mode ?? settings.mode) === 'off' ? ', mode off: nothing is limited' : '';
-  const rules = `${count(book.entries.length, 'rule')} in the book, ${count(decorated, 'decorated handler')}`;
-  warnings.log(`${rules}, ${store.name} store, decided in the guard${off}`);
+export function tellAtStart(parts: StartupParts): void {
+  const { rules, store, catalog, warnings } = parts;
+  const { book, mode } = rules.now;
+  const decorated = [...catalog.all()].filter((entry) =>
+    Array.isArray(rules.now.decoratedLimits(entry)),
+  );
+  const number = `${count(book.entries.length, 'rule')} in the book, ${count(decorated.length, 'decorated handler')}`;
+  warnings.log(`${number}, ${store.name} store, ${stageText(parts)}${MODES[mode]}`);
   warnUnmatched(book, catalog, warnings);
+  warnOfTiers(parts);
   warnOfEvictions(store, warnings);
   const oneOfSeveral =
     cluster.isWorker ||
@@ -61,6 +70,36 @@ export function tellAtStart({ settings, book, store, catalog, warnings }: Startu
       'This is one of several processes, and each counts in its own memory: together they let through as many times the limit. A shared store counts them as one',
     );
   }
+}
+
+const MODES = {
+  enforce: '',
+  shadow: ', mode shadow: nobody is refused',
+  off: ', mode off: nothing is limited',
+} as const;
+
+/** Where it is decided, and what that does not cover. */
+function stageText({ settings, doors, catalog, rules }: StartupParts): string {
+  const before = doors.guardsBefore();
+  const uncovered =
+    before.length === 0
+      ? ''
+      : `; what ${before.join(', ')} refuses is not counted, as it runs before the guard`;
+  const unknown = doors.unknownAt(catalog, rules.now);
+  if (unknown === 0) return `decided in the guard${uncovered}`;
+  const handlers = `at ${count(unknown, 'handler')} with guards of their own`;
+  return settings.stage === 'guard'
+    ? `decided in the guard, ${handlers} by address${uncovered}`
+    : `decided in the guard, ${handlers} by user after them${uncovered}`;
+}
+
+function warnOfTiers({ rules, settings, warnings }: StartupParts): void {
+  const tiers = [...rules.now.book.tierNames];
+  if (tiers.length === 0 || settings.tierOf !== undefined) return;
+  warnings.once(
+    'tiers',
+    `The rule book has rules for the tiers ${tiers.join(', ')}, but no user has a tier: say which with the option tierOf`,
+  );
 }
 
 /**

@@ -29,6 +29,10 @@ export class Warnings {
     this.logger.log(`The ${name} store decides again`);
   }
 
+  error(text: string): void {
+    this.logger.error(text);
+  }
+
   log(text: string): void {
     this.logger.log(text);
   }

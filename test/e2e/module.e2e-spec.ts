@@ -23,6 +23,7 @@ import {
   RateLimitService,
   RuleBook,
   SkipRateLimit,
+  TierResolver,
 } from 'nestjs-doorman';
 import {
   ADAPTERS,
@@ -505,11 +506,6 @@ const RULE_FAULTS: [string, unknown, Omit<Expected, 'place'>][] = [
     { code: 'RULE_LOG_TOO_LARGE', given: /1001/, problem: /sliding-window-counter.*maxLogLimit/ },
   ],
   [
-    'mode=shadow',
-    'fixed-window,2,10,mode=shadow',
-    { code: 'RULE_NOT_AVAILABLE', given: /mode=shadow/, problem: /not available/ },
-  ],
-  [
     'by=tenant',
     'fixed-window,2,10,by=tenant',
     { code: 'RULE_DIMENSION', given: /by=tenant/, problem: /unknown dimension "tenant"/ },
@@ -617,7 +613,15 @@ describe('faults of a rule are found at the start', () => {
   });
 });
 
-const FAULTS: [string, AppParts, Expected][] = [
+type FaultyCase = [string, AppParts, Expected];
+
+class NobodysResolver extends TierResolver {
+  tierOf() {
+    return 'pro';
+  }
+}
+
+const FAULTS: FaultyCase[] = [
   [
     'an unknown option',
     option({ rulez: TWO }),
@@ -690,27 +694,17 @@ const FAULTS: [string, AppParts, Expected][] = [
     { code: 'OPTION_VALUE', place: /maxWaiters/, given: /^-1$/, problem: /whole number/ },
   ],
   [
-    'shadow for the module',
-    option({ mode: 'shadow' }),
-    { code: 'OPTION_VALUE', place: /mode/, given: /shadow/, problem: /enforce or off/ },
-  ],
-  [
-    'another stage',
-    option({ stage: 'auto' }),
-    { code: 'OPTION_VALUE', place: /stage/, given: /auto/, problem: /guard/ },
-  ],
-  [
     'another order',
-    option({ order: 'first' }),
-    { code: 'OPTION_VALUE', place: /order/, given: /first/, problem: /registered/ },
+    option({ order: 'last' }),
+    { code: 'OPTION_VALUE', place: /order/, given: /last/, problem: /first or registered/ },
   ],
   [
-    'an option of a later version',
-    option({ dimensions: {} }),
+    'an option of nobody',
+    option({ inspector: {} }),
     {
       code: 'OPTION_UNKNOWN',
       place: /RateLimitModule/,
-      given: /dimensions/,
+      given: /inspector/,
       problem: /no such option/,
     },
   ],
@@ -730,20 +724,69 @@ const FAULTS: [string, AppParts, Expected][] = [
     { code: 'BOOK_VALUE', place: /api/, given: /fixed-window/, problem: /object/ },
   ],
   [
-    'a tier',
-    option({ rules: { tier: { pro: 'fixed-window,2,10' } } }),
-    {
-      code: 'RULE_NOT_AVAILABLE',
-      place: /tier/,
-      given: /fixed-window,2,10/,
-      problem: /not available/,
-    },
+    'another stage',
+    option({ stage: 'interceptor' }),
+    { code: 'OPTION_VALUE', place: /stage/, given: /interceptor/, problem: /auto or guard/ },
   ],
   [
-    'a book in shadow',
-    option({ rules: { ...TWO, mode: 'shadow' } }),
-    { code: 'RULE_NOT_AVAILABLE', place: /rules|mode/, given: /shadow/, problem: /not available/ },
+    'a secret dimension that another store would share, without a key',
+    option({
+      store: new SlowStore(new MemoryStore()),
+      dimensions: { key: { value: () => 'k', secret: true } },
+    }),
+    { code: 'OPTION_VALUE', place: /secretKey/, given: /nothing/, problem: /every instance/ },
   ],
+  [
+    'a short key for secrets',
+    option({ secretKey: 'short' }),
+    { code: 'OPTION_VALUE', place: /secretKey/, given: /short/, problem: /16 characters/ },
+  ],
+  [
+    'a tier resolver that nobody provides',
+    option({ tierOf: NobodysResolver }),
+    { code: 'OPTION_VALUE', place: /tierOf/, given: /NobodysResolver/, problem: /no module/ },
+  ],
+  [
+    'a tier resolver that is none',
+    option({ tierOf: 'plans' }),
+    { code: 'OPTION_VALUE', place: /tierOf/, given: /plans/, problem: /TierResolver/ },
+  ],
+  [
+    'a part of a limit above 1',
+    option({ warnAt: 80 }),
+    { code: 'OPTION_VALUE', place: /warnAt/, given: /80/, problem: /up to 1/ },
+  ],
+  [
+    'a part of a limit that is none',
+    option({ warnAt: 0 }),
+    { code: 'OPTION_VALUE', place: /warnAt/, given: /0/, problem: /above 0/ },
+  ],
+  ...[0, 99, -1, 1.5, Number.NaN, 2 ** 31 + 1, '5s'].map(
+    (pollMillis): FaultyCase => [
+      `a poll of ${pollMillis}`,
+      option({ rulesFile: { path: __filename, pollMillis } }),
+      { code: 'OPTION_VALUE', place: /rulesFile/, given: /pollMillis/, problem: /100 ms or more/ },
+    ],
+  ),
+  ...[0, -1, 1.5, Number.NaN, 2 ** 31 + 1, '5s'].map(
+    (tierTimeoutMillis): FaultyCase => [
+      `a time-out of tiers of ${tierTimeoutMillis}`,
+      option({ tierTimeoutMillis }),
+      {
+        code: 'OPTION_VALUE',
+        place: /tierTimeoutMillis/,
+        given: /./,
+        problem: /whole milliseconds/,
+      },
+    ],
+  ),
+  ...[-1, 1.5, Number.POSITIVE_INFINITY, '30s'].map(
+    (tierCacheMillis): FaultyCase => [
+      `a cache of tiers of ${tierCacheMillis}`,
+      option({ tierCacheMillis }),
+      { code: 'OPTION_VALUE', place: /tierCacheMillis/, given: /./, problem: /whole milliseconds/ },
+    ],
+  ),
   [
     'a book in an unknown mode',
     option({ rules: { ...TWO, mode: 'of' } }),

@@ -20,7 +20,16 @@ import {
   SkipRateLimit,
 } from 'nestjs-doorman';
 import { firstValueFrom, from, map, take } from 'rxjs';
-import { ADAPTERS, byHeader, faultsOf, left, type Running, SlowStore, start } from './support.js';
+import {
+  ADAPTERS,
+  byHeader,
+  droppedOf,
+  faultsOf,
+  left,
+  type Running,
+  SlowStore,
+  start,
+} from './support.js';
 
 const ALICE = { 'x-user': 'alice' };
 
@@ -265,7 +274,7 @@ describe.each(ADAPTERS)('what a request costs, on %s', (adapter) => {
 
   it('tells what could not be charged', async () => {
     const running = await open();
-    const event = firstValueFrom(running.service.dropped$) as Promise<DroppedEvent>;
+    const event = firstValueFrom(droppedOf(running.service)) as Promise<DroppedEvent>;
     await post(running, '/ask', { estimate: 40, actual: 130 });
     expect(await event).toMatchObject({ userId: 'alice', api: '/ask', actual: 130, dropped: 30 });
   });

@@ -2,7 +2,7 @@ import { MemoryStore, type RateLimitStore, type Reservation } from 'nestjs-doorm
 import { RedisStore } from 'nestjs-doorman/redis';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { byHeader, start } from './support.js';
+import { byHeader, droppedOf, start } from './support.js';
 
 /** Midnight, so that windows of 10 s begin at 0. */
 const MIDNIGHT = 1_767_225_600_000;
@@ -89,7 +89,7 @@ async function played(store: RateLimitStore, policy: string, trace: string): Pro
   const { service, clock } = await start('express', { limits, startMillis: MIDNIGHT });
   const open = new Map<string, Reservation>();
   let dropped = 0;
-  service.dropped$.subscribe((event) => {
+  droppedOf(service).subscribe((event) => {
     dropped = event.dropped;
   });
   const said: string[] = [];

@@ -7,7 +7,7 @@ import {
   type Reservation,
   type StoreEntry,
 } from 'nestjs-doorman';
-import { byHeader, SlowStore, start } from './support.js';
+import { byHeader, droppedOf, SlowStore, start } from './support.js';
 
 const TEN = { default: 'fixed-window,10,10' };
 
@@ -190,12 +190,12 @@ describe('a reservation', () => {
   });
 });
 
-describe('dropped$', () => {
+describe('the event dropped', () => {
   it('tells what cost more than there was, and by how much', async () => {
     const { service, app } = await serve();
     const events: DroppedEvent[] = [];
     let complete = false;
-    service.dropped$.subscribe({
+    droppedOf(service).subscribe({
       next: (event) => events.push(event),
       complete: () => {
         complete = true;
@@ -207,7 +207,15 @@ describe('dropped$', () => {
     const reservation = await service.reserve(undefined, 'mail', { cost: 4, dimensions });
     await reservation.commit(25);
     expect(events).toEqual([
-      { userId: undefined, address: '192.0.2.1', api: 'mail', cost: 4, actual: 25, dropped: 15 },
+      {
+        type: 'dropped',
+        userId: undefined,
+        address: '192.0.2.1',
+        api: 'mail',
+        cost: 4,
+        actual: 25,
+        dropped: 15,
+      },
     ]);
     await app.close();
     expect(complete).toBe(true);
@@ -216,7 +224,7 @@ describe('dropped$', () => {
   it('tells of a bucket only what goes below zero by more than its capacity', async () => {
     const { service } = await serve({ default: 'token-bucket,10,10' });
     const dropped: number[] = [];
-    service.dropped$.subscribe((event) => dropped.push(event.dropped));
+    droppedOf(service).subscribe((event) => dropped.push(event.dropped));
     await (await service.reserve('alice', 'mail', { cost: 4 })).commit(20);
     expect(await service.peek('alice', 'mail')).toMatchObject({ retryAfterMillis: 11_000 });
     await (await service.reserve('bob', 'mail', { cost: 4 })).commit(23);
@@ -258,7 +266,7 @@ describe('a reservation while the store fails', () => {
     const store = new Unsteady();
     const { service, logs } = await serve(TEN, store);
     const dropped: number[] = [];
-    service.dropped$.subscribe((event) => dropped.push(event.dropped));
+    droppedOf(service).subscribe((event) => dropped.push(event.dropped));
     const [less, more] = [
       await service.reserve('alice', 'mail', { cost: 2 }),
       await service.reserve('alice', 'mail', { cost: 2 }),

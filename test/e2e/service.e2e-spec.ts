@@ -299,14 +299,9 @@ describe('check', () => {
     ['an unknown name', 'nobody', 'POLICY_UNKNOWN'],
     ['a faulty rule', 'fixed-window,0,10', 'RULE_LIMIT'],
     ['an empty text', '', 'RULE_SYNTAX'],
-    ['a rule that is not available', 'fixed-window,2,10,mode=shadow', 'RULE_NOT_AVAILABLE'],
     ['an unknown dimension', 'fixed-window,2,10,by=tenant', 'RULE_DIMENSION'],
     ['a log that is too large', 'sliding-window,1001,1h', 'RULE_LOG_TOO_LARGE'],
-    [
-      'a Rule that is not available',
-      Rule.parse('fixed-window,2,10,mode=shadow'),
-      'RULE_NOT_AVAILABLE',
-    ],
+    ['a Rule that is not available', Rule.parse('fixed-window,2,10,by=tenant'), 'RULE_DIMENSION'],
     ['an object without a limit', { window: 1 }, 'RULE_SYNTAX'],
   ])('refuses a policy that is %s, and takes nothing', async (_, policy, code) => {
     const service = await serviceOf(byHeader(NINE));

@@ -16,6 +16,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import {
   Clock,
+  type DroppedEvent,
   type Fault,
   type Outcome,
   RateLimitConfigError,
@@ -26,6 +27,7 @@ import {
   type StoreEntry,
 } from 'nestjs-doorman';
 import { FakeClock } from 'nestjs-doorman/testing';
+import { filter, type Observable } from 'rxjs';
 import request from 'supertest';
 
 export const ADAPTERS = ['express', 'fastify'] as const;
@@ -207,6 +209,11 @@ export function valuesOf(response: request.Response, name: string): string[] {
 /** What is left, as the header says. */
 export function left(response: request.Response): number {
   return Number(/;r=(\d+)/.exec(response.headers['ratelimit'] ?? '')?.[1]);
+}
+
+/** Of what happens beside decisions, what could not be charged. */
+export function droppedOf({ events$ }: RateLimitService): Observable<DroppedEvent> {
+  return events$.pipe(filter((event) => event.type === 'dropped'));
 }
 
 // ── stores ────────────────────────────────────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type CounterPlan, planCounters } from '../../src/core/counter-plan.js';
 import type { Outcome, StoreEntry } from '../../src/core/index.js';
 import { MemoryStore, Policy, RateLimitStore } from '../../src/core/index.js';
+import { RateLimitEvents } from '../../src/nest/events.js';
 import { Settlements, type Taken } from '../../src/nest/settlements.js';
 import { StoreFallback } from '../../src/nest/store-fallback.js';
 import { Warnings } from '../../src/nest/warnings.js';
@@ -76,7 +77,7 @@ function stage(scheduler: fc.Scheduler, text: string) {
   const plan = planOf(text);
   const store = new ScheduledStore(scheduler, clock);
   const fallback = new StoreFallback(store, clock, new Warnings());
-  const settlements = new Settlements(fallback, clock);
+  const settlements = new Settlements(fallback, clock, new RateLimitEvents(), () => undefined);
   const counters = [{ plan, values: ['alice', 'api'] }];
   const asker = { userId: 'alice', address: undefined, api: 'api' };
   const take = async (cost: number): Promise<{ taken: Taken | undefined; outcome: Outcome }> => {

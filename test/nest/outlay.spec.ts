@@ -23,9 +23,11 @@ function outlayOf(policy: string) {
   const settle = async (actual: number, these: readonly Counter[]) => {
     settled.push(...these.map(({ plan }) => `${plan.label} ${actual}`));
   };
-  const outlay = new Outlay({ counters, settle } as unknown as Taken);
+  const outlay = new Outlay();
+  const more = () => outlay.add({ counters, settle } as unknown as Taken);
+  more();
   const response = new Response();
-  return { outlay, response, settled };
+  return { outlay, response, settled, more };
 }
 
 const JOINED = `fixed-window,9,10,name=all
@@ -83,9 +85,19 @@ describe('an outlay', () => {
     expect(settled.sort()).toEqual(['all 4', 'bad 0', 'good 4']);
   });
 
-  it('listens to nothing where all rules count all', () => {
-    const { outlay, response } = outlayOf('fixed-window,9,10 & token-bucket,5,10');
+  it('looks at a response once, however often it is told to', () => {
+    const { outlay, response } = outlayOf(JOINED);
     outlay.watch(response);
-    expect(response.eventNames()).toEqual([]);
+    outlay.watch(response);
+    expect(response.listenerCount('finish')).toBe(1);
+  });
+
+  it('settles at once what is told when the answer is finished: a rule in shadow mode', () => {
+    const { outlay, response, settled, more } = outlayOf(JOINED);
+    outlay.watch(response);
+    response.finish(200);
+    expect(settled).toEqual(['bad 0']);
+    more();
+    expect(settled).toEqual(['bad 0', 'bad 0']);
   });
 });

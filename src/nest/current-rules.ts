@@ -1,0 +1,75 @@
+import { Faults } from '../core/fault.js';
+import { RateLimitConfigError, type RuleBook } from '../core/index.js';
+import type { RateLimitEvents } from './events.js';
+import { changesBetween, type RuleChange } from './rule-changes.js';
+import type { BookText, RuleSources } from './rule-sources.js';
+import { RulesInForce, type RulesParts } from './rules-in-force.js';
+import type { Settings } from './settings.js';
+import type { Warnings } from './warnings.js';
+
+/** The rules in force, and how they are replaced while the application runs. */
+export class CurrentRules {
+  private current: RulesInForce;
+
+  constructor(
+    book: RuleBook,
+    private sources: RuleSources,
+    private readonly parts: RulesParts,
+    private readonly always: Settings['always'],
+    private readonly events: RateLimitEvents,
+    private readonly warnings: Warnings,
+  ) {
+    this.current = new RulesInForce(book, parts);
+  }
+
+  /** Hold it for the length of one decision: the next may go by other rules. */
+  get now(): RulesInForce {
+    return this.current;
+  }
+
+  /**
+   * Other rules in place of the option `rules`.
+   *
+   * @throws RateLimitConfigError with every fault, which is logged too; the old rules stay
+   */
+  reload(rules: BookText): void {
+    this.replace(this.sources.withRules(rules, this.always), 'The new rules are');
+  }
+
+  /** The file changed. Where it is faulty, that is logged, and the old rules stay. */
+  fileChanged(text: string, path: string): void {
+    try {
+      this.replace(this.sources.withFile(text), `The rules file ${path} is`);
+    } catch (error) {
+      if (!(error instanceof RateLimitConfigError)) throw error;
+    }
+  }
+
+  private replace(sources: RuleSources, what: string): void {
+    const faults = new Faults();
+    const next = new RulesInForce(sources.read(faults), this.parts);
+    next.check(faults);
+    try {
+      faults.throwIfAny();
+    } catch (error) {
+      this.warnings.error(`${what} faulty, and the old rules stay: ${(error as Error).message}`);
+      this.events.emit({ type: 'reload-refused', error: error as RateLimitConfigError });
+      throw error;
+    }
+    const changes = changesBetween(this.current, next);
+    this.sources = sources;
+    this.current = next;
+    this.tell(changes);
+  }
+
+  private tell(changes: readonly RuleChange[]): void {
+    const restarted = changes.filter(({ restarts }) => restarts).map(({ place }) => place);
+    const lost =
+      restarted.length === 0
+        ? ''
+        : `, counting begins anew at ${restarted.slice(0, 20).join(', ')}`;
+    const number = changes.length === 1 ? '1 change' : `${changes.length} changes`;
+    this.warnings.log(`Rules reloaded: ${number}${lost}`);
+    this.events.emit({ type: 'reloaded', changes });
+  }
+}

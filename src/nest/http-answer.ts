@@ -1,0 +1,37 @@
+import type { Decision } from '../core/index.js';
+import type { HeaderDialect } from '../http/headers/index.js';
+import { retryAfter } from '../http/retry-after.js';
+import { createRefusal } from './exceptions.js';
+import type { HttpPlatform, HttpResponse } from './http-platform.js';
+
+/** Tells decisions over HTTP. */
+export class HttpAnswer {
+  constructor(private readonly dialects: readonly HeaderDialect[]) {}
+
+  /**
+   * Headers on every answer; the exception on a refusal. Without the store there are none that tell
+   * the limit: what is left of it is not known, and a share of this process is not the policy.
+   *
+   * @throws RateLimitExceededException or RateLimitUnavailableException
+   */
+  tell(decision: Decision, platform: HttpPlatform, response: HttpResponse): true {
+    if (decision.limit === Number.POSITIVE_INFINITY) return true;
+    for (const dialect of decision.degraded ? [] : this.dialects) {
+      const headers = dialect(decision);
+      for (const name in headers) platform.setHeader(response, name, headers[name]!);
+    }
+    if (decision.allowed) return true;
+    const seconds = retryAfter(decision);
+    if (seconds !== undefined) platform.setHeader(response, 'Retry-After', seconds);
+    platform.setHeader(response, 'Cache-Control', 'no-store');
+    throw createRefusal(decision);
+  }
+
+  /** Takes back what was told of an earlier decision: another one counts. */
+  untell(decision: Decision, platform: HttpPlatform, response: HttpResponse): void {
+    if (decision.limit === Number.POSITIVE_INFINITY || decision.degraded) return;
+    for (const dialect of this.dialects) {
+      for (const name in dialect(decision)) platform.removeHeader(response, name);
+    }
+  }
+}
