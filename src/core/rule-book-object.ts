@@ -1,6 +1,6 @@
 import { type Faults, nearest, show } from './fault.js';
 import type { PolicySource } from './policy.js';
-import { type EntryKey, type RawEntry, SECTIONS, type Section } from './rule-book-entry.js';
+import { placeText, type RawEntry, SECTIONS, type Section } from './rule-book-entry.js';
 
 /** What one user or tier gets: a rule for everything, or a small book. */
 export interface SmallBook {
@@ -47,38 +47,43 @@ export function readBookObject(
 function readSection(section: Section, value: unknown, faults: Faults): RawEntry[] {
   if (section === 'default') return [{ key: { section, id: '' }, value }];
   if (section === 'always' && isPolicySource(value)) return [{ key: { section, id: '' }, value }];
-  return Object.entries(record(value, `rules.${section}`, faults)).flatMap(([id, entry]) => {
-    if (entry === undefined) return [];
-    const small = (section === 'user' || section === 'tier') && !isPolicySource(entry);
-    return small
-      ? readSmallBook(section, id, entry, faults)
-      : [{ key: { section, id }, value: entry }];
-  });
+  return Object.entries(record(value, `rules.${section}`, faults)).flatMap(
+    ([id, entry]): RawEntry[] => {
+      if (entry === undefined) return [];
+      const small = (section === 'user' || section === 'tier') && !isPolicySource(entry);
+      if (!small) return [{ key: { section, id }, value: entry }];
+      const entries = readSmallBook(entry, placeText({ section, id }), faults);
+      return entries.map(({ api, value }) => ({ key: { section, id, api }, value }));
+    },
+  );
 }
 
-function readSmallBook(section: Section, id: string, value: unknown, faults: Faults): RawEntry[] {
-  const place = `${section} ${JSON.stringify(id)}`;
+/** An entry of a small book as written; its default has no api. */
+export interface SmallEntry {
+  readonly api?: string;
+  readonly value: unknown;
+}
+
+/** Reads what is no policy as a small book; a rule with a misspelt field ends up here as well. */
+export function readSmallBook(value: unknown, place: string, faults: Faults): SmallEntry[] {
   const book = record(value, place, faults);
-  const entries: RawEntry[] = [];
-  const add = (key: EntryKey, entry: unknown) => {
-    if (entry !== undefined) entries.push({ key, value: entry });
-  };
+  const entries: SmallEntry[] = [];
   for (const [name, entry] of Object.entries(book)) {
-    if (name === 'default') add({ section, id }, entry);
+    if (name === 'default') entries.push({ value: entry });
     else if (name === 'api') {
       const apis = entry === undefined ? {} : record(entry, `${place}, api`, faults);
-      for (const [api, rule] of Object.entries(apis)) add({ section, id, api }, rule);
+      for (const [api, rule] of Object.entries(apis)) entries.push({ api, value: rule });
     } else {
       const problem = 'a small book has default and api; a rule has limit and window';
       const meant = nearest(name, ['default', 'api', 'limit', 'window']);
       faults.add({ code: 'BOOK_KEY', place, given: name, problem, meant });
     }
   }
-  return entries;
+  return entries.filter((entry) => entry.value !== undefined);
 }
 
 /** Text, a list, a rule, or an object that has something of a rule rather than of a small book. */
-function isPolicySource(value: unknown): boolean {
+export function isPolicySource(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return true;
   return ['limit', 'window', 'windowMillis', 'algorithm', 'rules'].some((field) => {
     const entry = (value as Record<string, unknown>)[field];

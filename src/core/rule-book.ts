@@ -1,4 +1,3 @@
-import { formatApiName, parseApiName } from './api-name.js';
 import type { PlacedPolicy } from './counter-plan.js';
 import { Faults } from './fault.js';
 import { checkNames } from './policy-names.js';
@@ -6,7 +5,7 @@ import type { Rule } from './rule.js';
 import type { EntryKey } from './rule-book-entry.js';
 import type { RuleBookSource } from './rule-book-object.js';
 import { type BookParts, readBook } from './rule-book-reader.js';
-import { SmallBookOfPolicies } from './small-book.js';
+import { apiKeys, PlacedBook } from './small-book.js';
 import type { Tier } from './tier-rules.js';
 
 /**
@@ -18,9 +17,9 @@ export class RuleBook {
   readonly always: readonly PlacedPolicy[];
   /** `mode` as the book says it, if it does. */
   readonly mode: string | undefined;
-  private readonly root = new SmallBookOfPolicies();
-  private readonly users = new Map<string, SmallBookOfPolicies>();
-  private readonly tiers = new Map<string, SmallBookOfPolicies>();
+  private readonly root = new PlacedBook();
+  private readonly users = new Map<string, PlacedBook>();
+  private readonly tiers = new Map<string, PlacedBook>();
   private readonly policies = new Map<string, PlacedPolicy>();
 
   /** Entries that were read and checked: see `parse`, `of` and `empty`. */
@@ -71,12 +70,12 @@ export class RuleBook {
     return this.policies.keys();
   }
 
-  /** The names of the tiers that have rules. */
+  /** The tiers that have rules in it. */
   get tierNames(): Iterable<string> {
     return this.tiers.keys();
   }
 
-  /** Whether a tier of that name has rules. */
+  /** Whether the tier has rules in it. */
   hasTier(name: string): boolean {
     return this.tiers.has(name);
   }
@@ -105,32 +104,30 @@ export class RuleBook {
   /**
    * The entry that wins: the user's, the tier's, the api's, the default; but the first that is
    * `final` before all others. Undefined where none matches.
+   *
+   * @param tier the name of one (one that the book does not know has no rules), or rules of its own
    */
   lookUp(userId: string | undefined, api: string, tier?: Tier): PlacedPolicy | undefined {
-    const { method, name } = parseApiName(api);
-    const keys = method === undefined ? [name] : [formatApiName({ method, name }), name];
+    const keys = apiKeys(api);
     const user = userId === undefined ? undefined : this.users.get(userId);
+    const ofTier = typeof tier === 'string' ? this.tiers.get(tier) : tier?.book;
     const candidates = [
       user?.lookUp(keys),
-      this.tierEntry(tier, keys),
-      this.root.ofApi(keys),
+      ofTier?.lookUp(keys),
+      this.root.api(keys),
       this.root.default,
     ].filter((entry) => entry !== undefined);
     return candidates.find(({ policy }) => policy.final) ?? candidates[0];
   }
 
-  private tierEntry(tier: Tier | undefined, keys: readonly string[]): PlacedPolicy | undefined {
-    return typeof tier === 'string' ? this.tiers.get(tier)?.lookUp(keys) : tier?.lookUp(keys);
-  }
-
   private index({ section, id, api }: EntryKey, placed: PlacedPolicy): void {
-    if (section === 'default') this.root.add(placed);
-    if (section === 'api') this.root.add(placed, id);
+    if (section === 'default') this.root.set(undefined, placed);
+    if (section === 'api') this.root.set(id, placed);
     if (section === 'policy') this.policies.set(id, placed);
     if (section !== 'user' && section !== 'tier') return;
     const books = section === 'user' ? this.users : this.tiers;
-    const book = books.get(id) ?? new SmallBookOfPolicies();
+    const book = books.get(id) ?? new PlacedBook();
     books.set(id, book);
-    book.add(placed, api);
+    book.set(api, placed);
   }
 }

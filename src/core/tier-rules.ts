@@ -1,110 +1,137 @@
 import { formatApiName, parseApiName } from './api-name.js';
 import type { PlacedPolicy } from './counter-plan.js';
-import { type Faults, show } from './fault.js';
-import { Policy, type PolicySource, readPolicy } from './policy.js';
-import { NamedRules } from './policy-names.js';
-import { Rule } from './rule.js';
-import type { EntryKey } from './rule-book-entry.js';
-import { readBookObject, type SmallBook } from './rule-book-object.js';
+import { type Faults, quote, show } from './fault.js';
+import { type PolicySource, readPolicy } from './policy.js';
+import { checkNames } from './policy-names.js';
+import {
+  isPolicySource,
+  readSmallBook,
+  type SmallBook,
+  type SmallEntry,
+} from './rule-book-object.js';
 import { isPolicyName } from './rule-book-reader.js';
-import { SmallBookOfPolicies } from './small-book.js';
+import { PlacedBook } from './small-book.js';
 
 /**
- * What a resolver of tiers answers for a user: the name of a tier of the rule book; rules of his
- * own, as a tier's entry would have them; or nothing, where he has no tier.
+ * What a look-up of a user's tier may answer: a tier's name (text without a comma, `&` or `=`),
+ * rules in any form, or a small book of them (`{ default, api }`); null or undefined for a user
+ * without a tier. Rules are written out in full: a policy of the rule book has no name here.
  */
 export type TierAnswer = PolicySource | SmallBook | null | undefined;
 
-/** A tier by its name in the book, or rules that were answered instead. */
+/** The tier of a user: its name in the rule book, or rules of its own. */
 export type Tier = string | TierRules;
 
-/** Rules that were answered for a user, at the place `tier` whoever he is. */
+/** Rules that were answered for a user instead of a tier's name. Immutable; equal ones are one. */
 export class TierRules {
-  private readonly book = new SmallBookOfPolicies();
+  /** For looking up. */
+  readonly book = new PlacedBook();
+  /** The rules as text, for explanations: `token-bucket,5,10s`, `default = …; api./login = …`. */
+  readonly text: string;
 
-  constructor(readonly entries: readonly (PlacedPolicy & { readonly api: string | undefined })[]) {
-    for (const entry of entries) this.book.add(entry, entry.api);
-  }
-
-  lookUp(keys: readonly string[]): PlacedPolicy | undefined {
-    return this.book.lookUp(keys);
-  }
-
-  /** Its rule text, for a person. */
-  toString(): string {
-    return this.entries
-      .map(({ api, policy }) => (api === undefined ? `${policy}` : `${api}: ${policy}`))
-      .join('; ');
+  /** Entries that were read and checked: see `readTierAnswer`. */
+  constructor(readonly entries: readonly TierEntry[]) {
+    for (const { api, placed } of entries) this.book.set(api, placed);
+    const alone = entries.length === 1 && entries[0]!.api === undefined;
+    this.text = alone ? `${entries[0]!.placed.policy}` : entries.map(entryText).join('; ');
   }
 }
 
-/** Answers that are remembered; more at once would be texts made up as they go. */
-const MAX_TEXTS = 10_000;
+/** A policy of an answer; the default has no api. */
+export interface TierEntry {
+  readonly api: string | undefined;
+  readonly placed: PlacedPolicy;
+}
+
+const PLACE = 'the answer of tierOf';
+
+/** Rules that were read lately. A database may hold any number of them. */
+const MAX_KNOWN = 10_000;
+const known = new Map<string, TierRules>();
 
 /**
- * Reads answers. Equal ones are one, whoever they are for, since what is planned for a policy is
- * kept with it.
+ * Reads what a look-up answered; each fault is added to `faults`. Equal rules are the same object
+ * each time, so that what is worked out for them once need not be again.
+ *
+ * @returns undefined for a user without a tier, for a small book without an entry, and when
+ *   anything was wrong
  */
-export class TierAnswers {
-  private readonly texts = new Map<string, TierRules>();
-
-  /** Each fault is added to `faults`; undefined where there is one, or no tier. */
-  read(answer: unknown, faults: Faults): Tier | undefined {
-    if (answer === undefined || answer === null) return undefined;
-    if (typeof answer === 'string' && isPolicyName(answer)) return answer.trim();
-    const key = keyOf(answer);
-    const known = key === undefined ? undefined : this.texts.get(key);
-    if (known) return known;
-    const before = faults.list.length;
-    const rules = new TierRules(readEntries(answer, faults));
-    if (faults.list.length > before) return undefined;
-    if (this.texts.size >= MAX_TEXTS) this.texts.clear();
-    if (key !== undefined) this.texts.set(key, rules);
-    return rules;
-  }
+export function readTierAnswer(answer: unknown, faults: Faults): Tier | undefined {
+  if (answer === undefined || answer === null) return undefined;
+  if (typeof answer === 'string') return readText(answer, faults);
+  if (typeof answer !== 'object') return noTier(answer, faults);
+  const entries = isPolicySource(answer)
+    ? [{ value: answer }]
+    : readSmallBook(answer, PLACE, faults);
+  return readEntries(entries, faults);
 }
 
-/** The same text for equal answers; undefined for one that cannot be told by text. */
-function keyOf(answer: unknown): string | undefined {
-  if (answer instanceof Rule || answer instanceof Policy) return `${answer}`;
-  if (typeof answer === 'string') return answer;
-  try {
-    const text = JSON.stringify(answer, (_, value) =>
-      value instanceof Rule || value instanceof Policy ? `${value}` : value,
-    );
-    return text === undefined ? undefined : `json ${text}`;
-  } catch {
-    return undefined;
-  }
+function readText(text: string, faults: Faults): Tier | undefined {
+  if (text.trim() === '') return noTier(text, faults);
+  if (isPolicyName(text)) return text.trim();
+  const found = known.get(text);
+  if (found) return found;
+  const rules = readEntries([{ value: text }], faults);
+  if (rules) remember(text, rules);
+  return rules;
 }
 
-function readEntries(answer: unknown, faults: Faults): TierRules['entries'] {
-  const names = new NamedRules();
-  const place = (api: string | undefined) =>
-    api === undefined ? 'tier' : `tier.api.${formatApiName(parseApiName(api))}`;
-  return sourcesOf(answer, faults).flatMap(({ api, source }) => {
-    const where = `the answer of tierOf${api === undefined ? '' : `, api ${JSON.stringify(api)}`}`;
-    const policy = readPolicy(source, where, faults);
-    if (!policy) return [];
-    const placed = { policy, place: place(api), label: 'tier', api };
-    names.check(placed, faults);
-    return [placed];
-  });
+function noTier(given: unknown, faults: Faults): undefined {
+  const problem =
+    'a tier is its name, rules such as token-bucket,5,10, a small book, or undefined for none';
+  return faults.add({ code: 'BOOK_VALUE', place: PLACE, given: show(given), problem });
 }
 
-/** The rules of an answer by the api they are for: read as the book reads the entry of a tier. */
-function sourcesOf(
-  answer: unknown,
-  faults: Faults,
-): { readonly api: string | undefined; readonly source: unknown }[] {
-  if (typeof answer !== 'string' && (typeof answer !== 'object' || answer === null)) {
-    const problem = 'it answers the name of a tier, rules, or nothing';
-    faults.add({ code: 'BOOK_VALUE', place: 'the answer of tierOf', given: show(answer), problem });
-    return [];
+function readEntries(raw: readonly SmallEntry[], faults: Faults): TierRules | undefined {
+  const before = faults.list.length;
+  const entries = new Map<string, TierEntry>();
+  for (const entry of raw) {
+    const read = readEntry(entry, faults);
+    if (!read) continue;
+    if (entries.has(read.placed.place)) twice(entry, faults);
+    entries.set(read.placed.place, read);
   }
-  const { entries } = readBookObject({ tier: { answered: answer } }, faults);
-  return entries.map(({ key, value }: { key: EntryKey; value: unknown }) => ({
-    api: key.api,
-    source: value,
-  }));
+  const sorted = [...entries.keys()].sort().map((place) => entries.get(place)!);
+  const told = sorted.map(({ api, placed }) => ({ ...placed, place: placeText(api) }));
+  checkNames(told, faults);
+  return faults.list.length > before || sorted.length === 0 ? undefined : theOne(sorted);
+}
+
+function readEntry({ api, value }: SmallEntry, faults: Faults): TierEntry | undefined {
+  const policy = readPolicy(value, placeText(api), faults);
+  const name = api === undefined ? undefined : formatApiName(parseApiName(api));
+  const place = name === undefined ? 'tier' : `tier.api.${name}`;
+  return policy && { api: name, placed: { policy, place, label: 'tier' } };
+}
+
+function twice({ api, value }: SmallEntry, faults: Faults): void {
+  const problem = 'it is given twice in one book';
+  faults.add({ code: 'BOOK_KEY', place: placeText(api), given: show(value), problem });
+}
+
+/**
+ * The rules that stand for all equal ones. Objects are told apart by what they say, not by which
+ * they are: a database answers a new one each time, and a kept one may be changed in between.
+ */
+function theOne(entries: readonly TierEntry[]): TierRules {
+  // Rule text never begins so.
+  const key = JSON.stringify(entries.map(({ api, placed }) => [api, `${placed.policy}`]));
+  const found = known.get(key);
+  if (found) return found;
+  const rules = new TierRules(entries);
+  remember(key, rules);
+  return rules;
+}
+
+function remember(key: string, rules: TierRules): void {
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(key, rules);
+}
+
+function placeText(api: string | undefined): string {
+  return api === undefined ? PLACE : `${PLACE}, api ${quote(api)}`;
+}
+
+function entryText({ api, placed }: TierEntry): string {
+  return `${api === undefined ? 'default' : `api.${api}`} = ${placed.policy}`;
 }
