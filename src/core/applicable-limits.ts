@@ -8,7 +8,7 @@ export type DecoratedLimits = readonly PlacedPolicy[] | 'skip' | undefined;
 
 const NONE: readonly CounterPlan[] = [];
 
-/** Winners that are remembered: rules that are answered for tiers come and go. */
+/** A book has its entries for good, but rules that answers bring along come and go. */
 const MAX_WINNERS = 10_000;
 
 /**
@@ -19,21 +19,18 @@ const MAX_WINNERS = 10_000;
 export class ApplicableLimits {
   private readonly apiText: string;
   private readonly byWinner = new Map<PlacedPolicy | undefined, readonly CounterPlan[]>();
-  /** Whether a user or a tier may have rules of its own. */
-  readonly personal: boolean;
-  /** The answer for everybody, when the book does not tell users apart. */
+  /** The answer for everybody, when nothing tells users apart. */
   private readonly common: readonly CounterPlan[] | undefined;
 
+  /** @param tiersAsked whether users have tiers that the book need not know */
   constructor(
     private readonly book: RuleBook,
     private readonly decorated: DecoratedLimits,
     readonly api: ApiName,
-    /** Whether users may have tiers, and tiers rules that are not in the book. */
     tiersAsked = false,
   ) {
     this.apiText = formatApiName(api);
-    this.personal = book.personal || tiersAsked;
-    this.common = this.personal ? undefined : this.lookUp(undefined);
+    this.common = book.personal || tiersAsked ? undefined : this.lookUp(undefined);
   }
 
   /** Whether nobody at all is limited here. */
