@@ -1,219 +1,209 @@
 import type { Clock } from './clock.js';
 import { isPromise } from './maybe-promise.js';
+import { SteadyClock } from './steady-clock.js';
 import type { MaybePromise } from './store.js';
+import { TierHealth, type TiersListener } from './tier-health.js';
+import { TierLookUp } from './tier-look-up.js';
 import type { Tier } from './tier-rules.js';
 
-/** Times in milliseconds of the clock. */
 export interface TiersOptions {
-  /** How long an answer is used; 0: it is asked for anew each time, but one at a time. */
-  readonly cacheMillis: number;
-  /** How long somebody waits for an answer. */
-  readonly timeoutMillis: number;
-  /** How many users are remembered. Default 100,000. */
+  /**
+   * How long an answer holds, from when it came; 30,000 by default. 0: each call asks, but for
+   * those that come while the user is being looked up.
+   */
+  readonly cacheMillis?: number;
+  /** How long a call waits for an answer at most; 1000 by default. */
+  readonly timeoutMillis?: number;
+  /** How many users are remembered, and how many looked up at a time; 100,000 by default. */
   readonly maxEntries?: number;
 }
 
-/** Told when answers fail and when they come again: once a change, however many users meet it. */
-export interface TiersListener {
-  failed(userId: string, error: unknown): void;
-  recovered(): void;
+/** Looks up the tier of a user, in whatever form: `read` makes a tier of it. */
+export type ResolveTier = (userId: string, ctx: unknown) => MaybePromise<unknown>;
+
+/** An answer, and until when it serves without asking again. */
+interface Memory {
+  /** The last known answer; undefined as well where there was none. */
+  tier: Tier | undefined;
+  /** When that answer came; undefined where none has. */
+  answeredMillis: number | undefined;
+  freshUntilMillis: number;
+  /** After a failure nobody asks before this. */
+  pausedUntilMillis: number;
 }
 
-/** What is known of the tier of a user. */
-export interface KnownTier {
-  readonly tier: Tier | undefined;
-  /** Milliseconds since it was answered. */
-  readonly ageMillis: number;
-}
-
-/** For so long a user whose look-up failed is not looked up again. */
+/** How long a user is not looked up after a failure, in milliseconds. */
 const PAUSE_MILLIS = 1000;
 
-/** Answers count as recovered after this long without a failure: else each user's would be told. */
-const QUIET_MILLIS = 10_000;
-
-const MAX_ENTRIES = 100_000;
-
-interface LookUp {
-  /** Resolves to what is to be used, at the latest when the time is up; never rejects. */
-  answer: Promise<Tier | undefined>;
-  /** After this nobody waits for it any more. */
-  readonly deadline: number;
-  /** After this another one is begun, and its answer is ignored. */
-  readonly givenUpAt: number;
-}
-
-interface Entry {
-  known: { readonly tier: Tier | undefined; readonly at: number } | undefined;
-  /** Until then what is known is used, and nobody asks. */
-  freshUntil: number;
-  lookUp: LookUp | undefined;
-}
-
 /**
- * The tiers of users, asked for elsewhere and remembered here.
+ * The tiers of users, looked up elsewhere and kept for a while. A user is looked up by one call at
+ * a time, whose answer serves all that come meanwhile. No call waits longer than `timeoutMillis`,
+ * and none fails: while there is no answer, the last known one serves, or else none.
  *
- *   fresh ──► used at once            one look-up at a time for each user: all who come meanwhile
- *   else  ──► look-up ──► answer      wait for the same answer, for `timeoutMillis` at most
- *                     └─► failure, or too late ──► what was known last, else no tier
- *
- * Never throws and never rejects: whatever becomes of the tiers, a request is decided.
+ * What is remembered and what is on its way are two lists, so that neither crowds out the other.
  */
 export class Tiers {
-  private readonly entries = new Map<string, Entry>();
-  private readonly closing = new AbortController();
-  private failing = false;
-  private failedAt = 0;
+  private readonly memories = new Map<string, Memory>();
+  /** One for each user who is being looked up; what is not here any more is not remembered. */
+  private readonly lookUps = new Map<string, TierLookUp>();
+  /** Those that somebody waits for, also when they are given up. */
+  private readonly awaited = new Set<TierLookUp>();
+  private readonly health: TierHealth;
+  private closed = false;
+  private readonly clock: Clock;
+  private readonly cacheMillis: number;
+  private readonly timeoutMillis: number;
+  private readonly maxEntries: number;
 
   /**
-   * @param resolve asks for the tier of a user
-   * @param clock never goes back
-   * @param read makes a tier of an answer; throws for one that is none
+   * @param resolve may throw, reject or hang
+   * @param read makes a tier of what was answered; throws a RateLimitConfigError for what is none
    */
   constructor(
-    private readonly resolve: (userId: string, ctx: unknown) => unknown,
-    private readonly clock: Clock,
-    private readonly options: TiersOptions,
-    private readonly tell: TiersListener,
+    private readonly resolve: ResolveTier,
+    clock: Clock,
+    { cacheMillis = 30_000, timeoutMillis = 1000, maxEntries = 100_000 }: TiersOptions,
+    tell: TiersListener,
     private readonly read: (answer: unknown) => Tier | undefined,
-  ) {}
+  ) {
+    this.clock = SteadyClock.over(clock);
+    this.health = new TierHealth(tell, PAUSE_MILLIS);
+    this.cacheMillis = cacheMillis;
+    this.timeoutMillis = timeoutMillis;
+    this.maxEntries = maxEntries;
+  }
 
-  /** The tier of a user; at once where it is known, or answered at once. */
+  /**
+   * The user's tier; undefined for none. At once where it is known, cannot be asked for now, or is
+   * answered at once. Never throws, never rejects.
+   *
+   * @param ctx handed to the look-up, if this call begins one
+   */
   tierOf(userId: string, ctx?: unknown): MaybePromise<Tier | undefined> {
+    const memory = this.memories.get(userId);
     const now = this.clock.nowMillis();
-    const entry = this.entryOf(userId);
-    if (now < entry.freshUntil) return entry.known?.tier;
-    const { lookUp } = entry;
-    if (!lookUp || now >= lookUp.givenUpAt) return this.ask(userId, entry, ctx, now);
-    return now < lookUp.deadline ? lookUp.answer : entry.known?.tier;
+    const settled = memory && now < Math.max(memory.freshUntilMillis, memory.pausedUntilMillis);
+    if (settled || this.closed) return memory?.tier;
+    const lookUp = this.lookUps.get(userId);
+    if (!lookUp || lookUp.ageMillis(now) >= Math.max(this.cacheMillis, this.timeoutMillis)) {
+      return this.ask(userId, ctx, now);
+    }
+    const late = lookUp.ageMillis(now) >= this.timeoutMillis;
+    return late ? memory?.tier : (lookUp.answer ?? memory?.tier);
   }
 
-  /** What was answered last; undefined when nothing was yet. Asks nobody. */
-  known(userId: string): KnownTier | undefined {
-    const known = this.entries.get(userId)?.known;
-    return known && { tier: known.tier, ageMillis: this.clock.nowMillis() - known.at };
+  /** The last known answer, however old; undefined where there was none. Asks nobody. */
+  known(userId: string): { tier: Tier | undefined; ageMillis: number } | undefined {
+    const memory = this.memories.get(userId);
+    if (memory?.answeredMillis === undefined) return undefined;
+    return { tier: memory.tier, ageMillis: this.clock.nowMillis() - memory.answeredMillis };
   }
 
-  /** Has the tier of a user asked for again; an answer that is on its way comes from before. */
+  /**
+   * The next call asks anew (after a failure, when its pause is over). Those who wait already get
+   * the answer that is on its way; it is not remembered.
+   */
   invalidate(userId: string): void {
-    const entry = this.entries.get(userId);
-    if (!entry) return;
-    entry.freshUntil = 0;
-    entry.lookUp = undefined;
+    this.lookUps.delete(userId);
+    const memory = this.memories.get(userId);
+    if (memory) memory.freshUntilMillis = 0;
   }
 
-  /** Nobody waits any longer. */
+  /** Lets go whoever waits, with the last known answers; from now on nobody is asked. */
   close(): void {
-    this.closing.abort();
+    this.closed = true;
+    this.lookUps.clear();
+    for (const lookUp of this.awaited) this.letGo(lookUp, this.memories.get(lookUp.userId)?.tier);
   }
 
-  private entryOf(userId: string): Entry {
-    let entry = this.entries.get(userId);
-    if (!entry) {
-      entry = { known: undefined, freshUntil: 0, lookUp: undefined };
-      this.makeRoom();
-      this.entries.set(userId, entry);
-    }
-    return entry;
-  }
-
-  /** Whoever was answered longest ago goes; one who is being looked up stays, a few aside. */
-  private makeRoom(): void {
-    const { maxEntries = MAX_ENTRIES } = this.options;
-    let left = 8;
-    for (const [userId, { lookUp }] of this.entries) {
-      if (this.entries.size < maxEntries) return;
-      if (!lookUp || --left <= 0) this.entries.delete(userId);
-    }
-  }
-
-  private ask(
-    userId: string,
-    entry: Entry,
-    ctx: unknown,
-    now: number,
-  ): MaybePromise<Tier | undefined> {
+  private ask(userId: string, ctx: unknown, now: number): MaybePromise<Tier | undefined> {
+    const lookUp = new TierLookUp(userId, now, this.clock);
+    this.lookUps.delete(userId);
+    if (this.lookUps.size >= this.maxEntries) deleteFirst(this.lookUps);
+    // Before anything is asked, since whoever is asked may ask for the same tier.
+    this.lookUps.set(userId, lookUp);
     try {
       const answer = this.resolve(userId, ctx);
-      if (isPromise(answer)) return this.wait(userId, entry, answer, now);
-      return this.learn(userId, entry, answer);
+      return isPromise(answer) ? this.wait(lookUp, answer) : this.accept(lookUp, answer);
     } catch (error) {
-      return this.fail(userId, entry, error);
+      return this.fail(lookUp, error);
     }
   }
 
-  private wait(
-    userId: string,
-    entry: Entry,
-    promised: Promise<unknown>,
-    now: number,
-  ): Promise<Tier | undefined> {
-    const { cacheMillis, timeoutMillis } = this.options;
-    const deadline = now + timeoutMillis;
-    const givenUpAt = now + Math.max(cacheMillis, timeoutMillis);
-    const answered = new AbortController();
-    /** Whether nobody has taken its place. */
-    const counts = () => entry.lookUp === lookUp;
-    const done = promised.then(
-      (answer) => (counts() ? this.learn(userId, entry, answer) : this.late(answer)),
-      (error) => (counts() ? this.fail(userId, entry, error) : entry.known?.tier),
-    );
-    const signal = AbortSignal.any([answered.signal, this.closing.signal]);
-    const tooLate = this.clock.sleep(timeoutMillis, signal).then(
-      () => {
-        if (counts()) this.noteFailure(userId, new Error(`no answer within ${timeoutMillis} ms`));
-        return entry.known?.tier;
-      },
-      () => (this.closing.signal.aborted ? entry.known?.tier : done),
-    );
-    const answer = Promise.race([done, tooLate]);
-    void done.then(() => answered.abort());
-    const lookUp: LookUp = { answer, deadline, givenUpAt };
-    entry.lookUp = lookUp;
-    return answer;
+  private wait(lookUp: TierLookUp, answer: Promise<unknown>): Promise<Tier | undefined> {
+    this.awaited.add(lookUp);
+    const waited = lookUp.wait();
+    void this.whenAnswered(lookUp, answer);
+    void this.whenLate(lookUp);
+    return waited;
   }
 
-  /** For those who asked before it was invalidated or given up: true then, and not kept. */
-  private late(answer: unknown): Tier | undefined {
+  private async whenAnswered(lookUp: TierLookUp, answer: Promise<unknown>): Promise<void> {
     try {
-      return this.read(answer);
-    } catch {
-      return undefined;
-    }
-  }
-
-  private learn(userId: string, entry: Entry, answer: unknown): Tier | undefined {
-    let tier: Tier | undefined;
-    try {
-      tier = this.read(answer);
+      this.letGo(lookUp, this.accept(lookUp, await answer));
     } catch (error) {
-      return this.fail(userId, entry, error);
+      this.letGo(lookUp, this.fail(lookUp, error));
     }
+  }
+
+  /** It goes on nevertheless: an answer that comes late is remembered as any other. */
+  private async whenLate(lookUp: TierLookUp): Promise<void> {
+    await lookUp.sleep(this.timeoutMillis);
+    if (!this.awaited.has(lookUp)) return;
+    const error = new Error(`The tier was not answered within ${this.timeoutMillis} ms`);
+    this.letGo(lookUp, this.noteFailure(lookUp, error));
+  }
+
+  private letGo(lookUp: TierLookUp, tier: Tier | undefined): void {
+    if (this.awaited.delete(lookUp)) lookUp.end(tier);
+  }
+
+  /** @throws what `read` throws */
+  private accept(lookUp: TierLookUp, answer: unknown): Tier | undefined {
+    const tier = this.read(answer);
+    const { userId } = lookUp;
+    if (this.lookUps.get(userId) !== lookUp) return tier;
+    this.lookUps.delete(userId);
     const now = this.clock.nowMillis();
-    entry.known = { tier, at: now };
-    entry.freshUntil = now + this.options.cacheMillis;
-    entry.lookUp = undefined;
-    // To the end of the line of those that may have to go.
-    this.entries.delete(userId);
-    this.entries.set(userId, entry);
-    if (this.failing && now >= this.failedAt + QUIET_MILLIS) {
-      this.failing = false;
-      this.tell.recovered();
-    }
+    const freshUntilMillis = now + this.cacheMillis;
+    this.remember(userId, { tier, answeredMillis: now, freshUntilMillis, pausedUntilMillis: 0 });
+    this.health.succeeded(userId, now);
     return tier;
   }
 
-  private fail(userId: string, entry: Entry, error: unknown): Tier | undefined {
-    entry.freshUntil = this.clock.nowMillis() + PAUSE_MILLIS;
-    entry.lookUp = undefined;
-    this.noteFailure(userId, error);
-    return entry.known?.tier;
+  private fail(lookUp: TierLookUp, error: unknown): Tier | undefined {
+    const tier = this.noteFailure(lookUp, error);
+    if (this.lookUps.get(lookUp.userId) === lookUp) this.lookUps.delete(lookUp.userId);
+    return tier;
   }
 
-  private noteFailure(userId: string, error: unknown): void {
-    this.failedAt = this.clock.nowMillis();
-    if (this.failing) return;
-    this.failing = true;
-    this.tell.failed(userId, error);
+  /** Returns the last known answer. */
+  private noteFailure(lookUp: TierLookUp, error: unknown): Tier | undefined {
+    const { userId } = lookUp;
+    const memory = this.memories.get(userId);
+    if (this.lookUps.get(userId) !== lookUp) return memory?.tier;
+    const now = this.clock.nowMillis();
+    const pausedUntilMillis = now + PAUSE_MILLIS;
+    if (memory) memory.pausedUntilMillis = pausedUntilMillis;
+    else {
+      const nothing = { tier: undefined, answeredMillis: undefined, freshUntilMillis: 0 };
+      this.remember(userId, { ...nothing, pausedUntilMillis });
+    }
+    this.health.failed(userId, error, now);
+    return memory?.tier;
+  }
+
+  /** The least recently renewed gives way. */
+  private remember(userId: string, memory: Memory): void {
+    this.memories.delete(userId);
+    if (this.memories.size >= this.maxEntries) deleteFirst(this.memories);
+    this.memories.set(userId, memory);
+  }
+}
+
+function deleteFirst(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
   }
 }
