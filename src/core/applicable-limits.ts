@@ -1,6 +1,7 @@
 import { type ApiName, formatApiName } from './api-name.js';
 import { type CounterPlan, type PlacedPolicy, planCounters } from './counter-plan.js';
 import type { RuleBook } from './rule-book.js';
+import { apiKeys } from './small-book.js';
 import type { Tier } from './tier-rules.js';
 
 /** What decorators say of a handler: policies, that nothing applies, or nothing. */
@@ -17,8 +18,10 @@ const MAX_WINNERS = 10_000;
  * first of all an entry with `final=true`. What always joins, joins.
  */
 export class ApplicableLimits {
-  private readonly apiText: string;
+  private readonly keys: readonly string[];
   private readonly byWinner = new Map<PlacedPolicy | undefined, readonly CounterPlan[]>();
+  /** Whether users or tiers may have rules of their own. */
+  readonly personal: boolean;
   /** The answer for everybody, when nothing tells users apart. */
   private readonly common: readonly CounterPlan[] | undefined;
 
@@ -29,8 +32,9 @@ export class ApplicableLimits {
     readonly api: ApiName,
     tiersAsked = false,
   ) {
-    this.apiText = formatApiName(api);
-    this.common = book.personal || tiersAsked ? undefined : this.lookUp(undefined);
+    this.keys = apiKeys(formatApiName(api));
+    this.personal = book.personal || tiersAsked;
+    this.common = this.personal ? undefined : this.lookUp(undefined);
   }
 
   /** Whether nobody at all is limited here. */
@@ -44,7 +48,7 @@ export class ApplicableLimits {
   }
 
   private lookUp(userId: string | undefined, tier?: Tier): readonly CounterPlan[] {
-    const winner = this.book.lookUp(userId, this.apiText, tier);
+    const winner = this.book.winner(userId, this.keys, tier);
     let plans = this.byWinner.get(winner);
     if (!plans) {
       plans = this.plans(winner);

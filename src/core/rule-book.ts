@@ -108,7 +108,15 @@ export class RuleBook {
    * @param tier the name of one (one that the book does not know has no rules), or rules of its own
    */
   lookUp(userId: string | undefined, api: string, tier?: Tier): PlacedPolicy | undefined {
-    const keys = apiKeys(api);
+    return this.winner(userId, apiKeys(api), tier);
+  }
+
+  /** The same for an api whose names, as `apiKeys` gives them, are worked out once. */
+  winner(
+    userId: string | undefined,
+    keys: readonly string[],
+    tier: Tier | undefined,
+  ): PlacedPolicy | undefined {
     const user = userId === undefined ? undefined : this.users.get(userId);
     const ofTier = typeof tier === 'string' ? this.tiers.get(tier) : tier?.book;
     const candidates = [

@@ -6,6 +6,13 @@ import { TierHealth, type TiersListener } from './tier-health.js';
 import { TierLookUp } from './tier-look-up.js';
 import type { Tier } from './tier-rules.js';
 
+/** What was answered last. */
+export interface KnownTier {
+  readonly tier: Tier | undefined;
+  /** Milliseconds since it was answered. */
+  readonly ageMillis: number;
+}
+
 export interface TiersOptions {
   /**
    * How long an answer holds, from when it came; 30,000 by default. 0: each call asks, but for
@@ -93,7 +100,7 @@ export class Tiers {
   }
 
   /** The last known answer, however old; undefined where there was none. Asks nobody. */
-  known(userId: string): { tier: Tier | undefined; ageMillis: number } | undefined {
+  known(userId: string): KnownTier | undefined {
     const memory = this.memories.get(userId);
     if (memory?.answeredMillis === undefined) return undefined;
     return { tier: memory.tier, ageMillis: this.clock.nowMillis() - memory.answeredMillis };

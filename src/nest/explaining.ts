@@ -1,7 +1,7 @@
 import { type Counter, type CounterPlan, counterOf } from '../core/counter-plan.js';
 import { type Asker, valuesByDimension } from '../core/identity.js';
 import type { Decision, MaybePromise, RefusalReason } from '../core/index.js';
-import type { Tier } from '../core/tier-rules.js';
+import type { KnownTier } from '../core/tiers.js';
 import type { Subject } from './call-subjects.js';
 import { describeRule, type RuleDescription } from './describing.js';
 import { type AskerFacts, factsOf } from './events.js';
@@ -43,7 +43,7 @@ export interface Explanation extends AskerFacts {
 /** Asks how each rule stands, without taking anything. */
 export async function explained(
   { asker, plans }: Subject,
-  tier: { readonly tier: Tier | undefined; readonly ageMillis: number } | undefined,
+  tier: KnownTier | undefined,
   { mode }: RulesInForce,
   peek: (counter: Counter) => MaybePromise<Decision>,
 ): Promise<Explanation> {
@@ -51,8 +51,13 @@ export async function explained(
   const refusing = rules.filter((rule) => mode === 'enforce' && rule.mode === 'enforce');
   const clearsAfterMillis = Math.max(0, ...refusing.map((rule) => rule.retryAfterMillis));
   const allowed = refusing.every((rule) => rule.allowed);
-  const known = tier?.tier !== undefined && { name: `${tier.tier}`, ageMillis: tier.ageMillis };
-  return { ...factsOf(asker), mode, tier: known || undefined, allowed, clearsAfterMillis, rules };
+  const known = tier && nameOf(tier);
+  return { ...factsOf(asker), mode, tier: known, allowed, clearsAfterMillis, rules };
+}
+
+function nameOf({ tier, ageMillis }: KnownTier): Explanation['tier'] {
+  if (tier === undefined) return undefined;
+  return { name: typeof tier === 'string' ? tier : tier.text, ageMillis };
 }
 
 async function explainRule(

@@ -4,7 +4,7 @@ import { Faults, nearest } from '../core/fault.js';
 import type { Clock } from '../core/index.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { SteadyClock } from '../core/steady-clock.js';
-import { type Tier, TierAnswers } from '../core/tier-rules.js';
+import { readTierAnswer, type Tier } from '../core/tier-rules.js';
 import { Tiers } from '../core/tiers.js';
 import type { CurrentRules } from './current-rules.js';
 import type { RateLimitEvents } from './events.js';
@@ -30,7 +30,6 @@ export interface TierParts {
 export class TierSource {
   /** Undefined where no tiers are asked for. */
   readonly tiers: Tiers | undefined;
-  private readonly answers = new TierAnswers();
   private readonly unknown = new Set<string>();
   private resolver: TierResolver | undefined;
 
@@ -81,10 +80,10 @@ export class TierSource {
   /** @throws RateLimitConfigError for an answer that is no tier and no rules */
   private read(answer: unknown): Tier | undefined {
     const faults = new Faults();
-    const tier = this.answers.read(answer, faults);
+    const tier = readTierAnswer(answer, faults);
     if (tier !== undefined && typeof tier !== 'string') {
-      for (const { policy, place } of tier.entries) {
-        checkAvailable(policy, place, this.parts.surroundings, faults);
+      for (const { placed } of tier.entries) {
+        checkAvailable(placed.policy, placed.place, this.parts.surroundings, faults);
       }
     }
     faults.throwIfAny();
