@@ -63,9 +63,11 @@ describe.each(['express', 'fastify'])('the shop on %s', (adapter) => {
     const refused = await order('alice');
     expect(refused.status).toBe(429);
     expect(valuesOf(refused, 'RateLimit-Policy')).toEqual([
-      '"default";q=5;w=10, "address";q=300;w=60',
+      '"default";q=5;w=10, "address";q=300;w=60, "daily";q=1000;w=86400',
     ]);
-    expect(valuesOf(refused, 'RateLimit')).toEqual(['"default";r=0;t=2, "address";r=295;t=1']);
+    expect(valuesOf(refused, 'RateLimit')).toEqual([
+      '"default";r=0;t=2, "address";r=295;t=1, "daily";r=995;t=6355',
+    ]);
     expect(valuesOf(refused, 'Retry-After')).toEqual(['2']);
     expect(valuesOf(refused, 'Cache-Control')).toEqual(['no-store']);
     expect(refused.headers['content-type']).toMatch(/^application\/json/);
@@ -83,9 +85,11 @@ describe.each(['express', 'fastify'])('the shop on %s', (adapter) => {
     expect(first.status).toBe(201);
     expect(first.body).toEqual({ id: 1, item: 'tea' });
     expect(valuesOf(first, 'RateLimit-Policy')).toEqual([
-      '"default";q=5;w=10, "address";q=300;w=60',
+      '"default";q=5;w=10, "address";q=300;w=60, "daily";q=1000;w=86400',
     ]);
-    expect(valuesOf(first, 'RateLimit')).toEqual(['"default";r=4;t=2, "address";r=299;t=1']);
+    expect(valuesOf(first, 'RateLimit')).toEqual([
+      '"default";r=4;t=2, "address";r=299;t=1, "daily";r=999;t=6355',
+    ]);
     expect(valuesOf(first, 'Retry-After')).toEqual([]);
     expect(valuesOf(first, 'Cache-Control')).toEqual([]);
   });
@@ -147,10 +151,10 @@ describe.each(['express', 'fastify'])('the shop on %s', (adapter) => {
     const refused = await search();
     expect(refused.status).toBe(429);
     expect(refused.headers['ratelimit']).toBe(
-      '"SearchController.search";r=0;t=1, "daily-search";r=997;t=6355, "address";r=297;t=1',
+      '"SearchController.search";r=0;t=1, "daily-search";r=997;t=6355, "address";r=297;t=1, "daily";r=997;t=6355',
     );
     expect(refused.headers['ratelimit-policy']).toBe(
-      '"SearchController.search";q=3;w=1, "daily-search";q=1000;w=86400, "address";q=300;w=60',
+      '"SearchController.search";q=3;w=1, "daily-search";q=1000;w=86400, "address";q=300;w=60, "daily";q=1000;w=86400',
     );
     expect(await statuses(5, search)).toEqual([429, 429, 429, 429, 429]);
     clock.advance(334);
@@ -182,7 +186,9 @@ describe.each(['express', 'fastify'])('the shop on %s', (adapter) => {
     expect(await statuses(11, exported)).toEqual([...ten, 429]);
     const refused = await exported();
     expect(refused.body.policy).toBe('export');
-    expect(refused.headers['ratelimit-policy']).toBe('"export";q=10;w=3600, "address";q=300;w=60');
+    expect(refused.headers['ratelimit-policy']).toBe(
+      '"export";q=10;w=3600, "address";q=300;w=60, "daily";q=1000;w=86400',
+    );
   });
 
   it('keeps the cache rule of a handler when it allows, and forbids keeping a refusal', async () => {
@@ -224,7 +230,9 @@ describe.each(['express', 'fastify'])('the shop on %s', (adapter) => {
     expect(refused.status).toBe(429);
     expect(refused.body).toMatchObject({ policy: 'address', retryAfterMillis: 200 });
     expect(refused.headers['retry-after']).toBe('1');
-    expect(refused.headers['ratelimit']).toBe('"default";r=5;t=0, "address";r=0;t=1');
+    expect(refused.headers['ratelimit']).toBe(
+      '"default";r=5;t=0, "address";r=0;t=1, "daily";r=1000;t=0',
+    );
     expect((await http.get('/health')).status).toBe(200);
   });
 });
