@@ -3,8 +3,8 @@
  * they are by default; nothing logs.
  */
 import 'reflect-metadata';
-import { Controller, Get, Module } from '@nestjs/common';
-import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { Controller, Get, Module, UseGuards } from '@nestjs/common';
+import { APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import { PRODUCT } from '../lib/rows.mjs';
 
 const MINUTE = 60_000;
@@ -18,6 +18,11 @@ export const EMPTY = 'empty guard';
 export const OURS = PRODUCT;
 export const OURS_THREE = `${PRODUCT}, three rules`;
 export const OURS_REFUSING = `${PRODUCT}, refusing`;
+/** Handlers with a guard of the application that says who asks. */
+export const SIGNED_IN = 'a guard that signs in, no limiter';
+export const SIGNED_IN_INTERCEPTOR = 'the same and an idle global interceptor';
+export const OURS_BY_ADDRESS = `${PRODUCT}, stage guard`;
+export const OURS_TWO_DOORS = `${PRODUCT}, two doors`;
 export const THROTTLER = '@nestjs/throttler';
 export const THROTTLER_THREE = '@nestjs/throttler, three limits';
 export const THROTTLER_REFUSING = '@nestjs/throttler, refusing';
@@ -36,6 +41,19 @@ const LIMITERS = {
       ),
   },
   [OURS_REFUSING]: { module: () => doorman('token-bucket,1,1d') },
+  [SIGNED_IN]: { controller: () => SignedInController },
+  [SIGNED_IN_INTERCEPTOR]: {
+    controller: () => SignedInController,
+    module: () => ({ providers: [{ provide: APP_INTERCEPTOR, useClass: IdleInterceptor }] }),
+  },
+  [OURS_BY_ADDRESS]: {
+    controller: () => SignedInController,
+    module: () => doorman(`token-bucket,${GENEROUS},1m`, { stage: 'guard' }),
+  },
+  [OURS_TWO_DOORS]: {
+    controller: () => SignedInController,
+    module: () => doorman(`token-bucket,${GENEROUS},1m`),
+  },
   [THROTTLER]: { module: () => throttler([{ limit: GENEROUS, ttl: MINUTE }]) },
   [THROTTLER_THREE]: {
     module: () =>
@@ -62,7 +80,10 @@ const LIMITERS = {
 
 export async function createApp(platform, limiterName) {
   const limiter = LIMITERS[limiterName];
-  const rootModule = moduleWith((await limiter.module?.()) ?? {});
+  const rootModule = moduleWith(
+    (await limiter.module?.()) ?? {},
+    limiter.controller?.() ?? HelloController,
+  );
   const app = await NestFactory.create(rootModule, await adapterOf(platform), { logger: false });
   await limiter.prepare?.(app);
   await app.init();
@@ -88,9 +109,27 @@ const { prototype } = HelloController;
 Get('hello')(prototype, 'hello', Object.getOwnPropertyDescriptor(prototype, 'hello'));
 Controller()(HelloController);
 
-function moduleWith({ imports = [], providers = [] }) {
+class SignInGuard {
+  canActivate(context) {
+    const request = context.getArgByIndex(0);
+    request.user = { id: request.ip };
+    return true;
+  }
+}
+
+class IdleInterceptor {
+  intercept(_context, next) {
+    return next.handle();
+  }
+}
+
+class SignedInController extends HelloController {}
+UseGuards(SignInGuard)(SignedInController);
+Controller()(SignedInController);
+
+function moduleWith({ imports = [], providers = [] }, controller) {
   class AppModule {}
-  Module({ imports, providers, controllers: [HelloController] })(AppModule);
+  Module({ imports, providers, controllers: [controller] })(AppModule);
   return AppModule;
 }
 
@@ -104,9 +143,9 @@ function guardedBy(guard) {
   return { providers: [{ provide: APP_GUARD, useClass: guard }] };
 }
 
-async function doorman(rule) {
+async function doorman(rule, options = {}) {
   const { RateLimitModule } = await import('../../dist/esm/index.js');
-  return { imports: [RateLimitModule.forRoot({ rules: { default: rule } })] };
+  return { imports: [RateLimitModule.forRoot({ rules: { default: rule }, ...options })] };
 }
 
 async function throttler(limits) {

@@ -4,8 +4,12 @@ import {
   EMPTY,
   NONE,
   OURS,
+  OURS_BY_ADDRESS,
   OURS_REFUSING,
   OURS_THREE,
+  OURS_TWO_DOORS,
+  SIGNED_IN,
+  SIGNED_IN_INTERCEPTOR,
   THROTTLER,
   THROTTLER_REFUSING,
   THROTTLER_THREE,
@@ -20,11 +24,12 @@ import { microsEach } from './requests.mjs';
  */
 export function platformSuite(platform, own, goals) {
   const subjects = [NONE, EMPTY, OURS, OURS_THREE, THROTTLER, THROTTLER_THREE, own];
+  const signedIn = [SIGNED_IN, SIGNED_IN_INTERCEPTOR, OURS_BY_ADDRESS, OURS_TWO_DOORS];
   const refusing = [OURS_REFUSING, THROTTLER_REFUSING];
   return {
-    subjects: [...subjects, ...refusing],
+    subjects: [...subjects, ...signedIn, ...refusing],
     rounds: 7,
-    budgetSeconds: 240,
+    budgetSeconds: 340,
     measure: async (limiter, scale) => ({
       micros: await microsEach(platform, limiter, refusing.includes(limiter), scale),
     }),
@@ -58,6 +63,10 @@ function report(platform, own, goals, results) {
       over(THROTTLER_REFUSING),
       goals.refusal,
     ),
+    ...[OURS_BY_ADDRESS, OURS_TWO_DOORS, SIGNED_IN_INTERCEPTOR].map((limiter) => {
+      const work = `${platform}, handlers with a guard of their own, over no limiter`;
+      return row(work, limiter, results.medianOver(limiter, SIGNED_IN, 'micros'), 'µs');
+    }),
   ];
 }
 
