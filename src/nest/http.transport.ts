@@ -1,6 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { type Counter, isStandIn } from '../core/counter-plan.js';
-import { continueDecision } from '../core/decision.js';
 import type { Asker } from '../core/identity.js';
 import type { Decision, MaybePromise } from '../core/index.js';
 import { andThen, isPromise } from '../core/maybe-promise.js';
@@ -101,13 +100,15 @@ export class HttpTransport {
     const { standIns, first } = attempt ?? {};
     if (!attempt || !standIns || !first) return true;
     attempt.standIns = undefined;
-    const { answer } = this.parts;
+    const { answer, deciding } = this.parts;
     return andThen(this.subject(attempt, asked), (subject) => {
       const more = { ...subject, counters: standIns.replaceBy(subject.counters) };
       return andThen(this.decide(attempt, more, asked), (later) => {
-        const decision = continueDecision(standIns.staying(first), later);
-        answer.untell(first, platform, response);
-        return answer.tell(decision, platform, response);
+        const peek = (some: readonly Counter[]) => deciding.peek(some, attempt.cost, true);
+        return andThen(standIns.join(first, later, peek), (decision) => {
+          answer.untell(first, platform, response);
+          return answer.tell(decision, platform, response);
+        });
       });
     });
   }
