@@ -40,6 +40,8 @@ interface Subject {
   readonly counters: readonly Counter[];
   readonly asker: Asker;
   readonly needs: PlanNeeds;
+  /** Whether a rule was left out, since neither a value nor an address is known. */
+  readonly skipped: boolean;
 }
 
 /** An outlay, and who says what it should have been. */
@@ -129,11 +131,11 @@ export class HttpTransport {
     attempt.cost = cost;
     return andThen(this.subject(attempt, asked), (subject) => {
       const { limits, decidesTwice } = attempt.plan;
-      const { counters, asker } = subject;
+      const { counters, asker, skipped } = subject;
       const stoodIn = (counter: Counter) => isStandIn(counter.plan, asker);
       // With nobody left to be found out, the second door has nothing to do.
       const mayChange = limits.personal && asker.userId === undefined;
-      if (decidesTwice && (mayChange || counters.some(stoodIn))) {
+      if (decidesTwice && (mayChange || skipped || counters.some(stoodIn))) {
         attempt.standIns = new StandIns(counters, stoodIn);
       }
       return andThen(this.decide(attempt, subject, asked), (decision) => {
@@ -151,11 +153,10 @@ export class HttpTransport {
       andThen(this.tierOf(attempt, userId, asked), (tier) => {
         const plans = limits.plansFor(userId, tier);
         const needs = needsOf(plans);
-        return andThen(identity.asker(asked, userId, limits.api.name, needs), (asker) => ({
-          counters: countersOf(plans, asker, warnSkipped),
-          asker,
-          needs,
-        }));
+        return andThen(identity.asker(asked, userId, limits.api.name, needs), (asker) => {
+          const counters = countersOf(plans, asker, warnSkipped);
+          return { counters, asker, needs, skipped: counters.length < plans.length };
+        });
       }),
     );
   }
