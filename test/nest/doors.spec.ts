@@ -429,6 +429,15 @@ describe.each(ADAPTERS)('dimensions that a guard makes known, on %s', (adapter) 
     expect(app.logs.warnings()).toEqual([]);
   });
 
+  it('are not needed for what the guard decided by address, which stays charged', async () => {
+    const own = { default: 'fixed-window,3,10,by=ip', user: { 'acme.alice': 'fixed-window,9,10' } };
+    const app = await start(adapter, { limits: { rules: own }, controllers: [Guarded] });
+    const answer = await app.http.get('/things').set(ALICE);
+    expect(answer.headers['ratelimit']).toMatch(/^"[^"]+";r=8;t=5$/);
+    expect(await remaining(app)).toBe(2);
+    expect(await statuses(app, 3, '/things', BOB)).toEqual([200, 200, 429]);
+  });
+
   it('may fail before it', async () => {
     const tenant = (ctx: ExecutionContext) => requestOf(ctx).user.tenant;
     const app = await start(adapter, {
@@ -529,6 +538,33 @@ describe.each(ADAPTERS)('rules that are tried, on %s', (adapter) => {
     await statuses(app, 2, '/things', BAD);
     await turn();
     expect(events.slice(1).map((event) => 'userId' in event && event.userId)).toEqual([undefined]);
+  });
+
+  it('give the address back though the store answers when all is over', async () => {
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const settled: string[][] = [];
+    class Late extends SlowStore {
+      override async decide(entries: readonly StoreEntry[], now: number) {
+        if (entries[0]?.counters[0]?.plan.rule.mode === 'shadow') await gate;
+        return super.decide(entries, now);
+      }
+
+      override async settle(...args: Parameters<RateLimitStore['settle']>): Promise<number> {
+        settled.push(...args[0].entry.counters.map(({ values }) => [...values]));
+        return super.settle(...args);
+      }
+    }
+    const rules = { default: 'fixed-window,2,10,mode=shadow' };
+    const store = new Late(new MemoryStore());
+    const app = await start(adapter, { limits: { rules, store }, controllers: [Guarded] });
+    expect(await statuses(app, 1, '/things', ALICE)).toEqual([200]);
+    expect(settled).toEqual([]);
+    open();
+    await until('it is given back', () => settled.length > 0);
+    expect(settled).toEqual([['@127.0.0.1', '/things']]);
   });
 
   it('are not spent where the user is refused', async () => {
