@@ -2,7 +2,7 @@ import { Faults } from '../core/fault.js';
 import { RateLimitConfigError, type RuleBook } from '../core/index.js';
 import type { RateLimitEvents } from './events.js';
 import { changesBetween, type RuleChange } from './rule-changes.js';
-import type { BookText, RuleSources } from './rule-sources.js';
+import { type BookText, type RuleSources, saysNothing } from './rule-sources.js';
 import { RulesInForce, type RulesParts } from './rules-in-force.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
@@ -36,17 +36,21 @@ export class CurrentRules {
     this.replace(this.sources.withRules(rules, this.always), 'The new rules are');
   }
 
-  /** The file changed. Where it is faulty, that is logged, and the old rules stay. */
+  /**
+   * The file changed. Where it is faulty, that is logged, and the old rules stay. One that says
+   * nothing any more is faulty too: it would mean no limit, and most likely by mistake.
+   */
   fileChanged(text: string, path: string): void {
+    const faults = new Faults();
+    if (saysNothing(text) && !saysNothing(this.sources.file ?? '')) emptied(path, faults);
     try {
-      this.replace(this.sources.withFile(text), `The rules file ${path} is`);
+      this.replace(this.sources.withFile(text), `The rules file ${path} is`, faults);
     } catch (error) {
       if (!(error instanceof RateLimitConfigError)) throw error;
     }
   }
 
-  private replace(sources: RuleSources, what: string): void {
-    const faults = new Faults();
+  private replace(sources: RuleSources, what: string, faults = new Faults()): void {
     const next = new RulesInForce(sources.read(faults), this.parts);
     next.check(faults);
     try {
@@ -72,4 +76,10 @@ export class CurrentRules {
     this.warnings.log(`Rules reloaded: ${number}${lost}`);
     this.events.emit({ type: 'reloaded', changes });
   }
+}
+
+function emptied(path: string, faults: Faults): void {
+  const problem =
+    'the file holds no rules any more, which would lift the limits in it; to switch limits off, write mode = off';
+  faults.add({ code: 'BOOK_FILE', place: 'option rulesFile', given: path, problem });
 }

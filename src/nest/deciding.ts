@@ -101,10 +101,16 @@ export class Deciding {
     return this.take(counters, asker, cost, { wait, keep });
   }
 
-  /** Decides the same, and takes nothing: what is in force, or these counters whatever they are. */
+  /**
+   * Decides the same, and takes nothing.
+   *
+   * @param all also what is not in force, as it or the module is in shadow mode or off
+   */
   peek(counters: readonly Counter[], cost = 1, all = false): MaybePromise<Decision> {
     this.check(cost);
-    const asked = all ? counters : counters.filter((counter) => !inShadow(counter));
+    const enforces = this.parts.rules.now.mode === 'enforce';
+    const inForce = (counter: Counter) => enforces && !inShadow(counter);
+    const asked = all ? counters : counters.filter(inForce);
     if (asked.length === 0) return UNLIMITED;
     const entry = { counters: asked, cost, mode: 'peek' as const };
     const answer = this.store.decide(entry, this.clock.nowMillis());

@@ -24,7 +24,7 @@ export function changesBetween(before: RulesInForce, after: RulesInForce): RuleC
   for (const place of new Set([...old.keys(), ...now.keys()])) {
     const [was, is] = [old.get(place), now.get(place)];
     if (was && is && was.place === is.place && text(was) === text(is)) continue;
-    const restarts = was !== undefined && is !== undefined && !sameCounters(was, is);
+    const restarts = was !== undefined && is !== undefined && isReplaced(was, is);
     changes.push({ place, before: was && text(was), after: is && text(is), restarts });
   }
   if (before.mode !== after.mode) {
@@ -42,8 +42,12 @@ function text({ policy }: PlacedPolicy): string {
   return policy.toString();
 }
 
-/** Whether every counter that was asked before is among those that are asked now. */
-function sameCounters(before: PlacedPolicy, after: PlacedPolicy): boolean {
-  const ids = new Set(planCounters(after).map(({ id }) => id));
-  return planCounters(before).every(({ id }) => ids.has(id));
+/** Whether another counter took the place of one. One more rule, or one less, restarts nothing. */
+function isReplaced(before: PlacedPolicy, after: PlacedPolicy): boolean {
+  return hasOther(before, after) && hasOther(after, before);
+}
+
+function hasOther(policy: PlacedPolicy, than: PlacedPolicy): boolean {
+  const ids = new Set(planCounters(than).map(({ id }) => id));
+  return planCounters(policy).some(({ id }) => !ids.has(id));
 }

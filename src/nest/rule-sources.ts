@@ -48,6 +48,11 @@ export class RuleSources {
   }
 }
 
+/** Whether a text holds no entry and no mode, but comments at most. */
+export function saysNothing(text: string): boolean {
+  return text.split(/[\r\n]/).every((line) => /^\s*(#|$)/.test(line));
+}
+
 function readFile(path: string, faults: Faults): string | undefined {
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
