@@ -129,17 +129,15 @@ describe.each(ADAPTERS)('a rule in shadow mode on %s', (adapter) => {
     const facts = { userId: 'alice', address: undefined, api: '/both' };
     const event = { type: 'would-refuse', decision, cost: 1, ...facts };
     expect(events).toEqual([event, event]);
-    expect(told()).toEqual(
-      [
-        'ShopModule/Shop.both in 2',
-        'shadow tried in 0',
-        'ShopModule/Shop.both in 1',
-        'shadow tried out 0',
-        'ShopModule/Shop.both in 0',
-        'shadow tried out 0',
-        'ShopModule/Shop.both out 0',
-      ].map((line) => line.replace(/^ShopModule\/Shop\.both/, labelOf(decisions))),
-    );
+    expect(told()).toEqual([
+      'Shop.both in 2',
+      'shadow tried in 0',
+      'Shop.both in 1',
+      'shadow tried out 0',
+      'Shop.both in 0',
+      'shadow tried out 0',
+      'Shop.both out 0',
+    ]);
     expect(decisions[1]).toMatchObject({ ...facts, cost: 1, shadow: true });
   });
 
@@ -228,11 +226,6 @@ describe.each(ADAPTERS)('a rule in shadow mode on %s', (adapter) => {
     expect(await statuses(app, 2, '/plain', ALICE)).toEqual([200, 200]);
   });
 });
-
-/** The label of a handler's rule, which holds the name of the testing module. */
-function labelOf(decisions: readonly DecisionEvent[]): string {
-  return decisions.find(({ shadow }) => !shadow)!.decision.policy;
-}
 
 describe.each(ADAPTERS)('a module in shadow mode on %s', (adapter) => {
   const rules = { default: 'fixed-window,2,10 & fixed-window,1,1m,name=minute', mode: 'shadow' };
