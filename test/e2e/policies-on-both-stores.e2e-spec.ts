@@ -278,7 +278,7 @@ class Player {
   async play(deed: string): Promise<string | undefined> {
     const [at, verb, ...words] = deed.split(' ') as [string, keyof Player['deeds'], ...string[]];
     this.clock.set(MIDNIGHT + Number(at));
-    return this.deeds[verb](words);
+    return (await this.deeds[verb](words)) as string | undefined;
   }
 
   private readonly deeds = {
@@ -314,17 +314,15 @@ class Player {
     },
     block: async ([who, api, millis]: string[]) =>
       String(await this.app.service.block(user(who), api!, Number(millis))),
-    unblock: async ([who, api]: string[]) =>
-      this.app.service.unblock(user(who), api!) as Promise<undefined>,
+    unblock: async ([who, api]: string[]) => this.app.service.unblock(user(who), api!),
     take: async ([name, who, api, cost]: string[]) => {
       const reservation = await this.app.service.reserve(user(who), api!, { cost: Number(cost) });
       this.reservations.set(name!, reservation);
       return saidOf(reservation.decision);
     },
     commit: async ([name, actual]: string[]) =>
-      this.reservations.get(name!)!.commit(Number(actual)) as Promise<undefined>,
-    cancel: async ([name]: string[]) =>
-      this.reservations.get(name!)!.cancel() as Promise<undefined>,
+      this.reservations.get(name!)!.commit(Number(actual)),
+    cancel: async ([name]: string[]) => this.reservations.get(name!)!.cancel(),
     explain: async ([who, api]: string[]) => {
       const { rules } = await this.app.service.explain(user(who), api!);
       return rules.map(({ policy, remaining }) => `${policy} ${remaining}`).join(' & ');

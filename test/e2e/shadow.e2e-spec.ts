@@ -1,4 +1,14 @@
-import { Body, Controller, Get, HttpCode, Post, UnauthorizedException } from '@nestjs/common';
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  HttpCode,
+  Post,
+  UnauthorizedException,
+  UseGuards,
+} from '@nestjs/common';
 import {
   Clock,
   type DecisionEvent,
@@ -293,6 +303,53 @@ describe.each(ADAPTERS)('a module in shadow mode on %s', (adapter) => {
     expect((await app.service.peek('alice', '/plain')).policy).toBe('unlimited');
     expect([events, decisions]).toEqual([[], []]);
     expect(await standings(app.service, 'alice', '/plain')).toEqual(['default 1']);
+  });
+});
+
+/** Tells who asks, after the first door. */
+class SignIn implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest();
+    request.user = request.headers['x-late'];
+    return true;
+  }
+}
+
+@UseGuards(SignIn)
+@Controller()
+class Late {
+  @Get('late')
+  late() {
+    return {};
+  }
+}
+
+describe.each(ADAPTERS)('a caller who is known at the second door, on %s', (adapter) => {
+  const IP = { dimensions: { ip: '127.0.0.1' } };
+  const open = (rules: object, more: object = {}) =>
+    start(adapter, { controllers: [Late], limits: { rules, ...more } });
+  const remaining = async (service: RateLimitService, user?: string) => {
+    const { rules } = await service.explain(user, '/late', IP);
+    return rules.map(({ policy, remaining: left }) => `${policy} ${left}`);
+  };
+
+  it('is counted by user in shadow mode too, and his address is given back', async () => {
+    const rules = { default: `fixed-window,9,10 & fixed-window,2,10,name=tried,mode=shadow` };
+    for (const [app, shown] of [
+      [await open(rules), true],
+      [await open(rules, { mode: 'shadow' }), false],
+    ] as const) {
+      const { wouldRefuse } = listen(app.service);
+      for (let i = 0; i < 3; i++) {
+        const response = await app.http.get('/late').set('x-late', 'alice');
+        expect(response.status).toBe(200);
+        const header = shown ? [`"default";r=${8 - i};t=5`] : [];
+        expect(valuesOf(response, 'RateLimit')).toEqual(header);
+      }
+      expect(await remaining(app.service, 'alice')).toEqual(['default 6', 'tried 0']);
+      expect(await remaining(app.service)).toEqual(['default 9', 'tried 2']);
+      expect(wouldRefuse()).toEqual(['alice /late tried quota']);
+    }
   });
 });
 
