@@ -10,6 +10,7 @@ import type { Warnings } from './warnings.js';
 /** The rules in force, and how they are replaced while the application runs. */
 export class CurrentRules {
   private current: RulesInForce;
+  private onReplaced: (() => void) | undefined;
 
   constructor(
     book: RuleBook,
@@ -25,6 +26,11 @@ export class CurrentRules {
   /** Hold it for the length of one decision: the next may go by other rules. */
   get now(): RulesInForce {
     return this.current;
+  }
+
+  /** Has `look` called each time that other rules are in force. */
+  watch(look: () => void): void {
+    this.onReplaced = look;
   }
 
   /**
@@ -64,6 +70,7 @@ export class CurrentRules {
     this.sources = sources;
     this.current = next;
     this.tell(changes);
+    this.onReplaced?.();
   }
 
   private tell(changes: readonly RuleChange[]): void {

@@ -33,7 +33,7 @@ export class Doors {
 
   constructor(
     private readonly config: ApplicationConfig,
-    private readonly settings: Pick<Settings, 'stage' | 'order'>,
+    private readonly settings: Pick<Settings, 'stage' | 'order' | 'rulesFile'>,
   ) {}
 
   /** Called when all global guards are there, and before the routes are mapped. */
@@ -47,7 +47,11 @@ export class Doors {
     const guards = this.config.getGlobalGuards() as unknown[];
     const at = guards.indexOf(guard);
     if (this.settings.order === 'first' && at > 0) guards.unshift(...guards.splice(at, 1));
-    if (this.settings.stage === 'guard' || !this.isNeeded(catalog, rules)) return;
+    if (this.settings.stage === 'guard') return;
+    // Routes are mapped once: where a file is watched, rules that need it may come at any time.
+    const mayBeNeeded = this.settings.rulesFile?.pollMillis !== undefined;
+    const asked = mayBeNeeded ? this.isGuarded(catalog) : this.isNeeded(catalog, rules);
+    if (!asked) return;
     this.second = true;
     // Before all others, among which may be a cache that answers.
     (this.config.getGlobalInterceptors() as NestInterceptor[]).unshift(door);
@@ -73,6 +77,10 @@ export class Doors {
     const guards = this.config.getGlobalGuards() as Bound[];
     const at = guards.indexOf(this.guard);
     return guards.slice(0, Math.max(0, at)).map(nameOf);
+  }
+
+  private isGuarded(catalog: HandlerCatalog): boolean {
+    return [...catalog.all()].some(({ type, handler }) => this.guardsAfter(type, handler));
   }
 
   private isNeeded(catalog: HandlerCatalog, rules: RulesInForce): boolean {

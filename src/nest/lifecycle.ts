@@ -14,7 +14,7 @@ import { RuleSources } from './rule-sources.js';
 import { RulesFile } from './rules-file.js';
 import { SecondDoorInterceptor } from './second-door.interceptor.js';
 import type { Settings } from './settings.js';
-import { checkAtStart, tellAtStart, tellStoreEvents } from './startup.js';
+import { checkAtStart, tellAtStart, tellStoreEvents, warnOfRules } from './startup.js';
 import { TierSource } from './tier-source.js';
 import { FAULTS, SETTINGS } from './tokens.js';
 import { Warnings } from './warnings.js';
@@ -57,6 +57,7 @@ export class Lifecycle {
     const guard = this.moduleRef.get(RateLimitGuard);
     this.doors.settle(guard, new SecondDoorInterceptor(this.http), this.catalog, this.rules.now);
     tellAtStart(this);
+    this.rules.watch(() => warnOfRules(this));
     this.stopTelling = tellStoreEvents(this);
     this.watchRulesFile();
   }

@@ -57,8 +57,7 @@ export function tellAtStart(parts: StartupParts): void {
   );
   const number = `${count(book.entries.length, 'rule')} in the book, ${count(decorated.length, 'decorated handler')}`;
   warnings.log(`${number}, ${store.name} store, ${stageText(parts)}${MODES[mode]}`);
-  warnUnmatched(book, catalog, warnings);
-  warnOfTiers(parts);
+  warnOfRules(parts);
   warnOfEvictions(store, warnings);
   const oneOfSeveral =
     cluster.isWorker ||
@@ -70,6 +69,18 @@ export function tellAtStart(parts: StartupParts): void {
       'This is one of several processes, and each counts in its own memory: together they let through as many times the limit. A shared store counts them as one',
     );
   }
+}
+
+/** What is probably a mistake in the rules in force: looked for at each reload too, told once. */
+export function warnOfRules(parts: StartupParts): void {
+  const { rules, catalog, doors, warnings } = parts;
+  warnUnmatched(rules.now.book, catalog, warnings);
+  warnOfTiers(parts);
+  if (!doors.isMissing(catalog, rules.now)) return;
+  warnings.once(
+    'second door',
+    'The new rules tell users apart on handlers with guards of their own, and none did at the start: until a restart such callers are counted by address',
+  );
 }
 
 const MODES = {
