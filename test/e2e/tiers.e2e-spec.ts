@@ -1,0 +1,300 @@
+import {
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Get,
+  Injectable,
+  Module,
+  UnauthorizedException,
+  UseGuards,
+} from '@nestjs/common';
+import {
+  MemoryStore,
+  RateLimit,
+  type RateLimitEvent,
+  SkipRateLimit,
+  type TierAnswer,
+  TierResolver,
+} from 'nestjs-doorman';
+import { RedisStore } from 'nestjs-doorman/redis';
+import { describeWithRedis, RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
+import { ADAPTERS, byHeader, start, statuses } from './support.js';
+
+class SignIn implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = context.switchToHttp().getRequest();
+    const id = request.headers['x-later'];
+    if (!id) throw new UnauthorizedException();
+    request.user = { id };
+    return true;
+  }
+}
+
+@Controller()
+class Shop {
+  @Get('orders')
+  orders() {
+    return [];
+  }
+
+  @Get('login')
+  login() {
+    return {};
+  }
+
+  @RateLimit('fixed-window,4,10')
+  @Get('decorated')
+  decorated() {
+    return {};
+  }
+
+  @SkipRateLimit()
+  @Get('skipped')
+  skipped() {
+    return {};
+  }
+
+  @UseGuards(SignIn)
+  @Get('later')
+  later() {
+    return {};
+  }
+}
+
+const controllers = [Shop];
+const as = (user: string) => ({ 'x-user': user });
+const BOOK = {
+  default: 'fixed-window,2,10',
+  tier: { pro: { default: 'fixed-window,5,10', api: { '/login': 'fixed-window,1,10' } } },
+  user: { 'vip-1': 'fixed-window,7,10' },
+};
+const count = (seen: readonly number[]) => seen.filter((status) => status === 200).length;
+const hanging = () => new Promise<TierAnswer>(() => undefined);
+
+describe.each(ADAPTERS)('tiers on %s', (adapter) => {
+  /** The limit that a user meets: how many of nine requests are let in. */
+  const limitOf = async (tierOf: unknown, user = 'alice', path = '/orders', more = {}) => {
+    const running = await start(adapter, {
+      limits: byHeader(BOOK, { tierOf, ...more } as object),
+      controllers,
+    });
+    return { ...running, admitted: count(await statuses(running, 9, path, as(user))) };
+  };
+
+  it.each<[string, TierAnswer, string, number]>([
+    ['a name in the book', 'pro', '/orders', 5],
+    ['a name, and its rule for one api', 'pro', '/login', 1],
+    ['rule text', 'fixed-window,3,10', '/orders', 3],
+    ['an object', { algorithm: 'fixed-window', limit: 3, window: 10 }, '/orders', 3],
+    [
+      'a small book',
+      { default: 'fixed-window,6,10', api: { '/login': 'fixed-window,1,10' } },
+      '/login',
+      1,
+    ],
+    ['nothing', undefined, '/orders', 2],
+    ['null', null, '/orders', 2],
+    ['a tier nobody defined', 'prp', '/orders', 2],
+    ['rules, where the handler has its own', 'fixed-window,3,10', '/decorated', 4],
+    ['final rules, where the handler has its own', 'fixed-window,3,10,final=true', '/decorated', 3],
+    ['final rules, where the handler is skipped', 'fixed-window,3,10,final=true', '/skipped', 3],
+  ])('may be %s', async (_, answer, path, expected) => {
+    expect((await limitOf(() => answer, 'alice', path)).admitted).toBe(expected);
+    expect((await limitOf(async () => answer, 'alice', path)).admitted).toBe(expected);
+  });
+
+  it('come after the rule of the user', async () => {
+    expect((await limitOf(() => 'pro', 'vip-1')).admitted).toBe(7);
+  });
+
+  it.each<[string, (id: string) => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no database');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no database'))],
+    ['answers a number', () => 5],
+    ['answers faulty rules', () => 'fixed-window,0,10'],
+    ['answers a dimension nobody has', () => 'fixed-window,9,10,by=tenant'],
+  ])('leave a user to the rest of the book where the resolver %s', async (_, tierOf) => {
+    const { admitted, logs } = await limitOf(tierOf);
+    expect(admitted).toBe(2);
+    expect(logs.warnings('tierOf failed')).toHaveLength(1);
+  });
+
+  it('let no request wait longer than the time-out for a resolver that hangs', async () => {
+    const running = await start(adapter, {
+      limits: byHeader(BOOK, { tierOf: hanging, tierTimeoutMillis: 50 }),
+      controllers,
+    });
+    const tick = setInterval(() => running.clock.advance(10), 1);
+    expect((await running.http.get('/orders').set(as('alice'))).status).toBe(200);
+    clearInterval(tick);
+    expect(running.logs.warnings('tierOf failed')).toHaveLength(1);
+  });
+
+  it('warn once of a tier that nobody defined, and say which was probably meant', async () => {
+    const { logs } = await limitOf(() => 'prp');
+    expect(logs.warnings('"prp"', 'did you mean "pro"')).toHaveLength(1);
+  });
+
+  it('are kept while the resolver fails, and told once as failed', async () => {
+    let failing = false;
+    const events: RateLimitEvent[] = [];
+    const tierOf = () => {
+      if (failing) throw new Error('no database');
+      return 'pro';
+    };
+    const running = await start(adapter, { limits: byHeader(BOOK, { tierOf }), controllers });
+    running.service.events$.subscribe((event) => events.push(event));
+    await statuses(running, 1, '/orders', as('alice'));
+    failing = true;
+    running.clock.advance(30_000);
+    expect(count(await statuses(running, 9, '/orders', as('alice')))).toBe(5);
+    expect(events.map(({ type }) => type)).toEqual(['tier-failed']);
+    failing = false;
+    running.clock.advance(30_000);
+    await statuses(running, 1, '/orders', as('alice'));
+    expect(events.map(({ type }) => type)).toEqual(['tier-failed', 'tier-recovered']);
+  });
+
+  it('are asked for once per user and 30 s by a thousand requests at once', async () => {
+    const asked: string[] = [];
+    const tierOf = async (userId: string) => {
+      asked.push(userId);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return 'fixed-window,10000,10';
+    };
+    const running = await start(adapter, { limits: byHeader(BOOK, { tierOf }), controllers });
+    const thousand = async () => {
+      const url = await running.app.getUrl();
+      const send = () => fetch(`${url}/orders`, { headers: as('alice') });
+      const answers = await Promise.all(Array.from({ length: 1000 }, send));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      await Promise.all(answers.map((answer) => answer.text()));
+    };
+    await thousand();
+    expect(asked).toEqual(['alice']);
+    running.clock.advance(29_999);
+    await thousand();
+    expect(asked).toEqual(['alice']);
+    running.clock.advance(1);
+    await thousand();
+    expect(asked).toEqual(['alice', 'alice']);
+    running.service.invalidateTier('alice');
+    await statuses(running, 1, '/orders', as('alice'));
+    expect(asked).toHaveLength(3);
+  }, 60_000);
+
+  it.each([
+    ['/orders', { 'x-user': 'alice' }],
+    ['/decorated', { 'x-user': 'alice' }],
+    ['/later', { 'x-later': 'alice' }],
+  ])('are asked for once a request of %s where none is remembered', async (path, headers) => {
+    const asked: string[] = [];
+    const tierOf = (userId: string) => {
+      asked.push(userId);
+      return 'pro';
+    };
+    const user = (req: { headers: Record<string, string>; user?: { id: string } }) =>
+      req.user?.id ?? req.headers['x-user'];
+    const limits = { rules: BOOK, user, tierOf, tierCacheMillis: 0 };
+    const running = await start(adapter, { limits, controllers });
+    await statuses(running, 2, path, headers as Record<string, string>);
+    expect(asked).toEqual(['alice', 'alice']);
+  });
+
+  it('come from a provider with others injected, and of nobody for whoever is nobody', async () => {
+    const asked: unknown[] = [];
+    @Injectable()
+    class Table {
+      readonly plans = new Map([['alice', 'pro']]);
+    }
+    @Injectable()
+    class Plans extends TierResolver {
+      constructor(private readonly table: Table) {
+        super();
+      }
+
+      tierOf(userId: string, ctx: ExecutionContext | undefined) {
+        asked.push(ctx?.getHandler().name);
+        return this.table.plans.get(userId);
+      }
+    }
+    Reflect.defineMetadata('design:paramtypes', [Table], Plans);
+    @Module({ providers: [Table, Plans] })
+    class PlansModule {}
+    const running = await start(adapter, {
+      imports: [PlansModule],
+      limits: byHeader(BOOK, { tierOf: Plans, tierCacheMillis: 0 }),
+      controllers,
+    });
+    expect(count(await statuses(running, 9, '/orders', as('alice')))).toBe(5);
+    expect(count(await statuses(running, 9, '/orders'))).toBe(2);
+    expect((await running.service.peek('alice', '/orders')).limit).toBe(5);
+    expect(asked).toEqual([...Array(9).fill('orders'), undefined]);
+  });
+
+  it('make checkSync throw where they are promised, and decide where they are not', async () => {
+    const promised = await limitOf(async () => 'pro', 'bob');
+    expect(() => promised.service.checkSync('alice', '/orders')).toThrow(TypeError);
+    const known = await limitOf(() => 'pro', 'bob');
+    expect(known.service.checkSync('alice', '/orders').limit).toBe(5);
+  });
+});
+
+describe('tiers of calls of the service', () => {
+  const told = async (store: MemoryStore | RedisStore) => {
+    const tierOf = (id: string) => (id === 'alice' ? 'pro' : 'fixed-window,3,10');
+    const { service } = await start('express', {
+      limits: byHeader(BOOK, { tierOf, store }),
+      controllers,
+    });
+    const lines: string[] = [];
+    for (const [user, api] of [
+      ['alice', '/orders'],
+      ['alice', '/login'],
+      ['alice', '/login'],
+      ['bob', '/orders'],
+      ['vip-1', '/orders'],
+    ] as const) {
+      const { allowed, limit, remaining, policy } = await service.check(user, api);
+      lines.push(`${user} ${api} → ${allowed ? 'yes' : 'no'} ${policy} ${remaining} of ${limit}`);
+    }
+    await service.reset('alice', '/login');
+    lines.push(`reset → ${(await service.peek('alice', '/login')).remaining}`);
+    lines.push(`acquire → ${(await service.acquire('bob', '/orders')).remaining}`);
+    return lines;
+  };
+  const TRACE = [
+    'alice /orders → yes tier:pro 4 of 5',
+    'alice /login → yes tier:pro.api./login 0 of 1',
+    'alice /login → no tier:pro.api./login 0 of 1',
+    'bob /orders → yes tier 2 of 3',
+    'vip-1 /orders → yes user:vip-1 6 of 7',
+    'reset → 1',
+    'acquire → 1',
+  ];
+
+  it('decide in memory', async () => {
+    expect(await told(new MemoryStore())).toEqual(TRACE);
+  });
+
+  describeWithRedis('in Redis', () => {
+    let server: RedisServer;
+    beforeAll(async () => {
+      server = await RedisServer.start();
+    });
+    afterAll(() => server.stop());
+
+    it('decide the same', async () => {
+      const target = { url: `redis://127.0.0.1:${server.port}` };
+      const store = new RedisStore(target, { prefix: 't', time: 'clock', timeoutMillis: 5000 });
+      await until('the store is connected', () => store.connected);
+      expect(await told(store)).toEqual(TRACE);
+    });
+  });
+});
