@@ -25,18 +25,23 @@ const DOCUMENTS = [
   'docs/algorithms.md',
   'docs/afterwards.md',
   'docs/redis.md',
+  'docs/who-asks.md',
+  'docs/running.md',
 ];
 
 /** What the examples take for granted. */
 const PROLOGUE = `
-import { Injectable, type DynamicModule } from '@nestjs/common';
 import {
-  MemoryStore, RateLimitModule, RateLimitService, type RuleBookSource,
+  Controller, Get, Injectable, type DynamicModule, type OnModuleInit, Query,
+} from '@nestjs/common';
+import {
+  MemoryStore, RateLimitModule, RateLimitService, type RuleBookSource, SkipRateLimit, TierResolver,
 } from 'nestjs-doorman';
 import { RedisStore } from 'nestjs-doorman/redis';
 declare class ConfigModule {}
 declare class ConfigService { getOrThrow<T>(name: string): T }
 declare class AppModule {}
+declare class Tenants { requestsPerMinute(userId: string): Promise<number | undefined> }
 `;
 const IMPORTED = /^import .* from '(nestjs-doorman(\/(core|redis|testing))?|@nestjs\/common)';$/m;
 

@@ -145,7 +145,10 @@ describe('the explanation', () => {
     const tierOf = () => ({ default: 'fixed-window,3,10', api: { mail: 'fixed-window,2,10' } });
     const { service } = await open({ tierOf });
     const { rules, tier } = await service.explain('alice', 'mail');
-    expect(tier).toEqual({ name: 'fixed-window,3,10s; mail: fixed-window,2,10s', ageMillis: 0 });
+    expect(tier).toEqual({
+      name: 'default = fixed-window,3,10s; api.mail = fixed-window,2,10s',
+      ageMillis: 0,
+    });
     expect(rules).toEqual([rule('tier', 'fixed-window,2,10s', 'tier.api.mail', 2)]);
   });
 
