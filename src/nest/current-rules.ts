@@ -39,7 +39,12 @@ export class CurrentRules {
    * @throws RateLimitConfigError with every fault, which is logged too; the old rules stay
    */
   reload(rules: BookText): void {
-    this.replace(this.sources.withRules(rules, this.always), 'The new rules are');
+    const faults = new Faults();
+    if (typeof rules === 'string' && saysNothing(rules)) {
+      const problem = 'the text holds no rules; to switch limits off, write mode = off';
+      faults.add({ code: 'BOOK_VALUE', place: 'rules', given: rules, problem });
+    }
+    this.replace(this.sources.withRules(rules, this.always), 'The new rules are', faults);
   }
 
   /**

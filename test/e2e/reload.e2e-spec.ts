@@ -302,6 +302,14 @@ describeWithRedis('counters in Redis, when rules are reloaded', () => {
 const NINE = Array.from({ length: 9 }, (_, i) => `api./n${i} = fixed-window,${i + 1},10`);
 
 describe('a faulty book', () => {
+  it.each(['', ' \n', '# all gone\n'])('may not be text that says nothing: %j', async (text) => {
+    const running = await start('express', { limits: byHeader(SEARCH), controllers });
+    const error = refusalOf(running.service, text);
+    expect(error.faults.map(({ code }) => code)).toContain('BOOK_VALUE');
+    expect(error.message).toContain('holds no rules');
+    expect((await running.http.get('/search').set(ALICE)).headers['ratelimit']).toMatch(/r=8/);
+  });
+
   const serve = async () => {
     const rules = { ...SEARCH, default: 'fixed-window,2,10' };
     const app = await start('express', { controllers, limits: byHeader(rules) });
