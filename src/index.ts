@@ -50,6 +50,7 @@ export type {
   AskerFacts,
   DecisionEvent,
   DroppedEvent,
+  EventRefusedEvent,
   NearLimitEvent,
   RateLimitEvent,
   ReloadedEvent,
@@ -61,6 +62,7 @@ export type {
 export { RateLimitExceededException, RateLimitUnavailableException } from './nest/exceptions.js';
 export type { Explanation, RuleExplanation } from './nest/explaining.js';
 export type {
+  GraphqlOptions,
   HeadersOption,
   RateLimitAsyncOptions,
   RateLimitExtras,

@@ -11,14 +11,17 @@ const ROOT = join(__dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
 /** What the package may import of others: its peers, and nothing else. */
-const [CLIENTS, PEERS] = [true, false].map((optional) =>
+const [OPTIONAL, PEERS] = [true, false].map((optional) =>
   Object.keys(MANIFEST.peerDependencies).filter(
     (name) => (MANIFEST.peerDependenciesMeta[name]?.optional ?? false) === optional,
   ),
 ) as [string[], string[]];
 
-/** The one folder that knows the clients of Redis, which a user may not have. */
-const OF_CLIENTS = 'stores/redis/clients/';
+/** The one folder that knows each package which a user may not have. */
+const KNOWN_IN: Readonly<Record<string, readonly string[]>> = {
+  'stores/redis/clients/': ['ioredis', 'iovalkey', 'redis'],
+  'nest/transports/': ['@nestjs/microservices', '@nestjs/websockets'],
+};
 
 interface Room {
   /** The rooms it may import from, itself aside. */
@@ -171,8 +174,9 @@ const packagesArePeers: Rule = (files) =>
       if (to !== undefined) return false;
       const room = ROOMS[roomOf(from)];
       if (specifier.startsWith('node:')) return !room?.node;
-      const clients = from.startsWith(OF_CLIENTS) ? CLIENTS : [];
-      return !room?.packages.includes(specifier) && !clients.includes(specifier);
+      const folder = Object.keys(KNOWN_IN).find((path) => from.startsWith(path));
+      const optional = folder === undefined ? [] : KNOWN_IN[folder]!;
+      return !room?.packages.includes(specifier) && !optional.includes(specifier);
     })
     .map(arrow);
 
@@ -258,7 +262,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'arrows point one way: nest to http and core, http and stores to core': arrowsPointOneWay,
   'a relative import names a file that is there, with .js': importsExist,
   'nobody in core or stores comes in by the door of core': nobodyBehindTheDoorUsesIt,
-  'nothing but peers and node: is imported, in nest alone; stores may use node:, and their clients':
+  'nothing but peers and node: is imported, in nest alone; stores may use node:; optional peers have one folder':
     packagesArePeers,
   'no files import each other in a circle, types aside': noCycles,
   'nobody but the algorithms branches on their names': onlyAlgorithmsKnowAlgorithms,
@@ -275,7 +279,7 @@ describe('the house', () => {
 
   it('has the peers that it should', () => {
     expect(PEERS).toEqual(['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs']);
-    expect(CLIENTS).toEqual(['ioredis', 'iovalkey', 'redis']);
+    expect(new Set(OPTIONAL)).toEqual(new Set(Object.values(KNOWN_IN).flat()));
   });
 
   it.each(Object.entries(RULES))('holds that %s', (_name, rule) => {

@@ -4,7 +4,7 @@ import type { RuleBook } from './rule-book.js';
 import { apiKeys } from './small-book.js';
 import type { Tier } from './tier-rules.js';
 
-/** What decorators say of a handler: policies, that nothing applies, or nothing. */
+/** What decorators say of a handler: policies, that nothing applies but what is final, or nothing. */
 export type DecoratedLimits = readonly PlacedPolicy[] | 'skip' | undefined;
 
 const NONE: readonly CounterPlan[] = [];
@@ -25,15 +25,18 @@ export class ApplicableLimits {
   /** The answer for everybody, when nothing tells users apart. */
   private readonly common: readonly CounterPlan[] | undefined;
 
-  /** @param tiersAsked whether users have tiers that the book need not know */
+  /**
+   * @param decorated `unlimited` where nothing that the book says is meant for this api
+   * @param tiersAsked whether users have tiers that the book need not know
+   */
   constructor(
     private readonly book: RuleBook,
-    private readonly decorated: DecoratedLimits,
+    private readonly decorated: DecoratedLimits | 'unlimited',
     readonly api: ApiName,
     tiersAsked = false,
   ) {
     this.keys = apiKeys(formatApiName(api));
-    this.personal = book.personal || tiersAsked;
+    this.personal = decorated !== 'unlimited' && (book.personal || tiersAsked);
     this.common = this.personal ? undefined : this.lookUp(undefined);
   }
 
@@ -60,6 +63,7 @@ export class ApplicableLimits {
 
   private plans(winner: PlacedPolicy | undefined): readonly CounterPlan[] {
     const { decorated, book } = this;
+    if (decorated === 'unlimited') return NONE;
     if (decorated === 'skip' && !winner?.policy.final) return NONE;
     const winners = decorated === 'skip' || winner?.policy.final ? [winner] : decorated;
     const chosen = (winners ?? [winner]).filter((placed) => placed !== undefined);

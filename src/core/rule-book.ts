@@ -80,6 +80,11 @@ export class RuleBook {
     return this.tiers.has(name);
   }
 
+  /** Whether an entry, be it a user's or a tier's, is of this api by name. */
+  names(api: string): boolean {
+    return this.parts.entries.some(({ key }) => (key.section === 'api' ? key.id : key.api) === api);
+  }
+
   /** The named policy. */
   policy(name: string): PlacedPolicy | undefined {
     return this.policies.get(name);

@@ -1,32 +1,57 @@
 import type { ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
 import { decorationOf, hiddenDecorations } from './decorators.js';
-import { requestMethodOf } from './route-templates.js';
-
-type Class = { readonly name: string; readonly prototype: object };
+import { classesOf, type HandlerClass, hasHandlers, isHandler } from './handler-classes.js';
+import { fieldsAreGuarded, mappingOf } from './transports/index.js';
 
 /**
- * Decorators that cannot take effect: on a provider, on a controller's method that is no HTTP
- * handler, or on a method that a subclass overrides without repeating them. Each would look like
- * a limit and be none.
+ * Decorators that cannot take effect: on a provider, on a method that handles nothing, on a field of
+ * GraphQL that has no guards, or on a method that a subclass overrides without repeating them. Each
+ * would look like a limit and be none.
  */
 export function findIdleDecorators(modules: ModulesContainer, faults: Faults): void {
   const seen = new Set<unknown>();
-  const classes = (wrappers: ReadonlyMap<unknown, { metatype: unknown }>) =>
-    [...wrappers.values()]
-      .map(({ metatype }) => metatype as Class)
-      .filter((type: unknown) => typeof (type as Class | null)?.prototype === 'object')
-      .filter((type) => !seen.has(type) && seen.add(type));
+  const guardedFields = fieldsAreGuarded(modules);
+  const fresh = (types: HandlerClass[]) =>
+    types.filter((type) => !seen.has(type) && seen.add(type));
   for (const { controllers } of modules.values()) {
-    for (const type of classes(controllers)) checkController(type, faults);
+    for (const type of fresh(classesOf(controllers))) checkHandlers(type, guardedFields, faults);
   }
   for (const { providers, injectables } of modules.values()) {
-    for (const type of [...classes(providers), ...classes(injectables)])
-      checkProvider(type, faults);
+    for (const type of fresh([...classesOf(providers), ...classesOf(injectables)])) {
+      if (hasHandlers(type)) checkHandlers(type, guardedFields, faults);
+      else checkProvider(type, faults);
+    }
   }
 }
 
-function checkController(type: Class, faults: Faults): void {
+/** Of a controller, a gateway or a resolver. */
+function checkHandlers(type: HandlerClass, guardedFields: boolean, faults: Faults): void {
+  checkHidden(type, faults);
+  for (const [name, versions] of overridesOf(type.prototype)) {
+    const [used, ...dropped] = versions as [object, ...object[]];
+    const decorated = decorationOf(used) !== undefined;
+    const handles = isHandler(type, used, name);
+    if (decorated && !handles) {
+      const problem = 'it handles no request and no message, so no guard runs before it';
+      noEffect(`${type.name}.${name}`, problem, faults);
+    }
+    if (decorated && !guardedFields && mappingOf(type, used, name)?.isField) {
+      const problem =
+        "fields have no guards: set fieldResolverEnhancers: ['guards'] in GraphQLModule, or decorate the query";
+      noEffect(`${type.name}.${name}`, problem, faults);
+    }
+    if (decorated || !handles) continue;
+    if (dropped.some((method) => decorationOf(method) !== undefined)) {
+      const problem =
+        'it overrides a decorated handler and drops its decorator; repeat @RateLimit or say @SkipRateLimit()';
+      const place = `${type.name}.${name}`;
+      faults.add({ code: 'DECORATOR_LOST', place, given: 'no @RateLimit', problem });
+    }
+  }
+}
+
+function checkHidden(type: HandlerClass, faults: Faults): void {
   for (
     let one = type.prototype;
     one && one !== Object.prototype;
@@ -38,25 +63,11 @@ function checkController(type: Class, faults: Faults): void {
       noEffect(`${type.name}.${name}`, problem, faults);
     }
   }
-  for (const [name, versions] of overridesOf(type.prototype)) {
-    const [used, ...dropped] = versions;
-    const decorated = decorationOf(used!) !== undefined;
-    if (decorated && requestMethodOf(used!) === undefined) {
-      const problem = 'it is no HTTP handler, so no guard runs before it';
-      noEffect(`${type.name}.${name}`, problem, faults);
-    }
-    if (decorated || requestMethodOf(used!) === undefined) continue;
-    if (dropped.some((method) => decorationOf(method) !== undefined)) {
-      const problem =
-        'it overrides a decorated handler and drops its decorator; repeat @RateLimit or say @SkipRateLimit()';
-      const place = `${type.name}.${name}`;
-      faults.add({ code: 'DECORATOR_LOST', place, given: 'no @RateLimit', problem });
-    }
-  }
 }
 
-function checkProvider(type: Class, faults: Faults): void {
-  const problem = 'providers have no guards; the decorators belong on controllers';
+function checkProvider(type: HandlerClass, faults: Faults): void {
+  const problem =
+    'such providers have no guards; the decorators belong on controllers, gateways and resolvers';
   if (decorationOf(type)) noEffect(type.name, problem, faults);
   for (const [name, versions] of overridesOf(type.prototype)) {
     if (versions.some((method) => decorationOf(method)))

@@ -22,8 +22,9 @@ type Bound = CanActivate | { readonly name: string; readonly prototype: unknown 
  * our guard, by a guard of the application. On a handler that has such guards a caller whom ours
  * does not know is charged by address, so that a flood of them is limited whatever those guards
  * answer; and when all have passed, the second door decides by user and gives the address's back.
- * It is an interceptor, and since an idle one costs more than the guard it is there only where a
- * handler needs it.
+ * It is an interceptor, and since an idle one costs more than the guard, routes of HTTP and GraphQL
+ * have it only where a handler needs it. Gateways and microservices, for which Nest makes its lists
+ * of guards and interceptors before the module is asked, always have it.
  */
 export class Doors {
   /** Whether the second door is there. */
@@ -47,19 +48,17 @@ export class Doors {
     const guards = this.config.getGlobalGuards() as unknown[];
     const at = guards.indexOf(guard);
     if (this.settings.order === 'first' && at > 0) guards.unshift(...guards.splice(at, 1));
-    if (this.settings.stage === 'guard') return;
-    // Routes are mapped once: where a file is watched, rules that need it may come at any time.
-    const mayBeNeeded = this.settings.rulesFile?.pollMillis !== undefined;
-    const asked = mayBeNeeded ? this.isGuarded(catalog) : this.isNeeded(catalog, rules);
-    if (!asked) return;
-    this.second = true;
+    const interceptors = this.config.getGlobalInterceptors() as NestInterceptor[];
+    if (interceptors.includes(door)) interceptors.splice(interceptors.indexOf(door), 1);
+    this.second = this.isAsked(catalog, rules);
     // Before all others, among which may be a cache that answers.
-    (this.config.getGlobalInterceptors() as NestInterceptor[]).unshift(door);
+    if (this.second) interceptors.unshift(door);
   }
 
   /** Whether callers may be decided by user after the guards of this handler. */
-  decidesTwice(type: object, handler: object): boolean {
-    return this.second && this.guardsAfter(type, handler);
+  decidesTwice(entry: HandlerEntry): boolean {
+    if (this.settings.stage === 'guard') return false;
+    return (this.second || isBoundEarly(entry)) && this.guardsAfter(entry.type, entry.handler);
   }
 
   /** How many handlers have rules for users, and guards after ours that may tell who they are. */
@@ -79,12 +78,18 @@ export class Doors {
     return guards.slice(0, Math.max(0, at)).map(nameOf);
   }
 
-  private isGuarded(catalog: HandlerCatalog): boolean {
-    return [...catalog.all()].some(({ type, handler }) => this.guardsAfter(type, handler));
+  private isAsked(catalog: HandlerCatalog, rules: RulesInForce): boolean {
+    // Routes are mapped once: where a file is watched, rules that need it may come at any time.
+    const mayCome = this.settings.rulesFile?.pollMillis !== undefined;
+    // Only HTTP tells without it how a call ends.
+    if (catalog.hasResolvers && (mayCome || rules.countsOutcomes)) return true;
+    if (this.settings.stage === 'guard') return false;
+    if (!mayCome) return this.isNeeded(catalog, rules);
+    return boundLate(catalog).some(({ type, handler }) => this.guardsAfter(type, handler));
   }
 
   private isNeeded(catalog: HandlerCatalog, rules: RulesInForce): boolean {
-    return this.unknownAt(catalog, rules) > 0;
+    return boundLate(catalog).some((entry) => this.mayBeUnknown(entry, rules));
   }
 
   private mayBeUnknown(entry: HandlerEntry, rules: RulesInForce): boolean {
@@ -117,6 +122,15 @@ export class Doors {
     const ours = guards.findIndex(isOurs);
     return ours >= 0 && guards.slice(ours + 1).some((guard) => !isOurs(guard));
   }
+}
+
+/** Whether Nest binds its guards and interceptors before the module is asked which. */
+function isBoundEarly({ transport }: HandlerEntry): boolean {
+  return transport === 'ws' || transport === 'rpc';
+}
+
+function boundLate(catalog: HandlerCatalog): HandlerEntry[] {
+  return [...catalog.all()].filter((entry) => !isBoundEarly(entry));
 }
 
 function isOurs(guard: Bound): boolean {

@@ -40,6 +40,14 @@ export interface DroppedEvent extends AskerFacts {
   readonly dropped: number;
 }
 
+/** An event of a microservice was dropped: nobody waits for an answer that could be told. */
+export interface EventRefusedEvent {
+  readonly type: 'event-refused';
+  /** The pattern of its handler. */
+  readonly api: string;
+  readonly decision: Decision;
+}
+
 /** Other rules are in force. */
 export interface ReloadedEvent {
   readonly type: 'reloaded';
@@ -69,6 +77,7 @@ export type RateLimitEvent =
   | WouldRefuseEvent
   | NearLimitEvent
   | DroppedEvent
+  | EventRefusedEvent
   | ReloadedEvent
   | ReloadRefusedEvent
   | TierFailedEvent

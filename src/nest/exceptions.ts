@@ -1,7 +1,7 @@
 import { HttpException } from '@nestjs/common';
 import type { Decision } from '../core/index.js';
-import { type RefusalBody, refusalBody } from '../http/refusal-body.js';
-import { type UnavailableBody, unavailableBody } from '../http/unavailable-body.js';
+import { refusalBody } from '../http/refusal-body.js';
+import { unavailableBody } from '../http/unavailable-body.js';
 
 /**
  * Thrown by the guard for a refused request: a 429 that says which policy refused and when to
@@ -14,8 +14,8 @@ export class RateLimitExceededException extends HttpException {
   /** The same request is allowed after this; `Infinity` when it never will be. */
   readonly retryAfterMillis: number;
 
-  constructor(decision: Decision, body: RefusalBody = refusalBody(decision)) {
-    super(body, body.statusCode);
+  constructor(decision: Decision, body: object = refusalBody(decision)) {
+    super(body, 429);
     this.decision = decision;
     this.policy = decision.policy;
     this.retryAfterMillis = decision.retryAfterMillis;
@@ -33,27 +33,52 @@ export class RateLimitUnavailableException extends HttpException {
   /** When it is worth asking again, 1 or more: an estimate. */
   readonly retryAfterMillis: number;
 
-  constructor(decision: Decision, body: UnavailableBody = unavailableBody(decision)) {
-    super(body, body.statusCode);
+  constructor(decision: Decision, body: object = unavailableBody(decision)) {
+    super(body, 503);
     this.decision = decision;
     this.policy = decision.policy;
     this.retryAfterMillis = decision.retryAfterMillis;
   }
 }
 
-/**
- * The exception of a refusal, without a stack: a refusal is an answer and no error of the program,
- * and under a flood the trace would be most of its price.
- */
-export function createRefusal(
+type Refusal = RateLimitExceededException | RateLimitUnavailableException;
+
+/** The exception of a refusal over HTTP. */
+export function createRefusal(decision: Decision): Refusal {
+  return withoutStack(() =>
+    decision.reason === 'store'
+      ? new RateLimitUnavailableException(decision)
+      : new RateLimitExceededException(decision),
+  );
+}
+
+/** The same for GraphQL: its hint stands in `extensions`, which drivers copy into the error. */
+export function createGraphqlRefusal(
   decision: Decision,
-): RateLimitExceededException | RateLimitUnavailableException {
+): Refusal & { readonly extensions: object } {
+  const isStore = decision.reason === 'store';
+  // With a status in the body, Apollo's driver would put a code of its own in place of ours.
+  const { statusCode: _, ...body } = isStore ? unavailableBody(decision) : refusalBody(decision);
+  const code = isStore ? 'SERVICE_UNAVAILABLE' : 'TOO_MANY_REQUESTS';
+  const { policy } = decision;
+  const hint = 'retryAfterMillis' in body ? { retryAfterMillis: body.retryAfterMillis } : {};
+  const refusal = withoutStack(() =>
+    isStore
+      ? new RateLimitUnavailableException(decision, body)
+      : new RateLimitExceededException(decision, body),
+  );
+  return Object.assign(refusal, { extensions: { code, policy, ...hint } });
+}
+
+/**
+ * Makes an exception without a stack: a refusal is an answer and no error of the program, and under a
+ * flood the trace would be most of its price.
+ */
+export function withoutStack<T>(create: () => T): T {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
-    return decision.reason === 'store'
-      ? new RateLimitUnavailableException(decision)
-      : new RateLimitExceededException(decision);
+    return create();
   } finally {
     Error.stackTraceLimit = limit;
   }

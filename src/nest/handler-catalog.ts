@@ -5,12 +5,17 @@ import type { Faults } from '../core/fault.js';
 import { type Decorated, decoratedCost, placeOfHandler } from './decorated-limits.js';
 import { findIdleDecorators } from './decorator-faults.js';
 import { classDecorationOf, decorationOf } from './decorators.js';
+import {
+  classesOf,
+  type Handler,
+  type HandlerClass,
+  hasHandlers,
+  isHandler,
+  methodsOf,
+} from './handler-classes.js';
 import type { RequestCost } from './request-cost.js';
 import { requestMethodOf, templatesOf } from './route-templates.js';
-
-/** A class with handlers, as far as names and decorators go. */
-type HandlerClass = { readonly name: string; readonly prototype: object };
-type Handler = (...args: never[]) => unknown;
+import { type Mapping, mappingOf } from './transports/index.js';
 
 /** A handler of the application. */
 export interface HandlerEntry {
@@ -21,7 +26,11 @@ export interface HandlerEntry {
   /** What decorates it, whatever the book says of the names in it. */
   readonly decorated: Decorated;
   readonly cost: RequestCost | undefined;
-  /** The routes that Nest maps it under, as far as they can be told before a request. */
+  /** By which it is reached; one that HTTP reaches too is of HTTP. */
+  readonly transport: 'http' | Mapping['transport'];
+  /** Whether it resolves a field of GraphQL. */
+  readonly isField: boolean;
+  /** What it is reached by, as far as that can be told before a request. */
   readonly routes: readonly ApiName[];
 }
 
@@ -38,13 +47,15 @@ export class HandlerCatalog {
     private readonly config: ApplicationConfig,
   ) {}
 
-  /** Finds the handlers of every controller; decorators without effect are added to `faults`. */
+  /**
+   * Finds the handlers of every controller, gateway and resolver; decorators without effect are
+   * added to `faults`.
+   */
   scan(faults: Faults): void {
     for (const module of this.modules.values()) {
-      for (const { metatype } of module.controllers.values()) {
-        const type = metatype as unknown as HandlerClass;
-        if (this.entries.has(type)) this.addRoutes(type, module.metatype);
-        else this.entries.set(type, this.readClass(type, module.metatype));
+      for (const type of classesOf(module.controllers)) this.add(type, module.metatype);
+      for (const type of classesOf(module.providers)) {
+        if (hasHandlers(type)) this.add(type, module.metatype);
       }
     }
     findIdleDecorators(this.modules, faults);
@@ -68,6 +79,11 @@ export class HandlerCatalog {
     for (const handlers of this.entries.values()) yield* handlers.values();
   }
 
+  /** Whether there is a resolver of GraphQL. */
+  get hasResolvers(): boolean {
+    return [...this.all()].some(({ transport }) => transport === 'graphql');
+  }
+
   /** What decorates the classes themselves. */
   classes(): readonly Decorated[] {
     return this.ofClasses;
@@ -84,10 +100,16 @@ export class HandlerCatalog {
     );
   }
 
+  private add(type: HandlerClass, module: HandlerClass): void {
+    if (this.entries.has(type)) this.addRoutes(type, module);
+    else this.entries.set(type, this.readClass(type, module));
+  }
+
   /** A class that stands in several modules may be mapped under several paths. */
   private addRoutes(type: HandlerClass, module: HandlerClass): void {
     const handlers = this.entries.get(type)!;
     for (const [handler, entry] of handlers) {
+      if (entry.transport !== 'http') continue;
       const routes = [...entry.routes, ...this.routesOf(type, module, handler)];
       handlers.set(handler, { ...entry, routes });
     }
@@ -97,7 +119,7 @@ export class HandlerCatalog {
     const handlers = new Map<object, HandlerEntry>();
     this.ofClasses.push(this.readHandler(type, module, '', {}).decorated);
     for (const [name, handler] of methodsOf(type.prototype)) {
-      if (requestMethodOf(handler) === undefined) continue;
+      if (!isHandler(type, handler, name)) continue;
       handlers.set(handler, this.readHandler(type, module, name, handler));
     }
     return handlers;
@@ -109,20 +131,25 @@ export class HandlerCatalog {
     methodName: string,
     handler: object,
   ): HandlerEntry {
+    const mapping = mappingOf(type, handler, methodName);
+    const isField = mapping?.isField === true;
+    const isHttp = mapping === undefined || requestMethodOf(handler) !== undefined;
     const decorated: Decorated = {
       moduleName: module.name,
       className: type.name,
       methodName,
       handler: decorationOf(handler),
-      class: classDecorationOf(type),
+      class: isField ? undefined : classDecorationOf(type),
     };
     return {
+      isField,
+      transport: isHttp ? 'http' : mapping.transport,
       type,
       handler,
       place: placeOfHandler(decorated),
       decorated,
       cost: decoratedCost(decorated),
-      routes: this.routesOf(type, module, handler),
+      routes: [...this.routesOf(type, module, handler), ...(mapping?.apis ?? [])],
     };
   }
 
@@ -135,17 +162,4 @@ export class HandlerCatalog {
     const names = templatesOf(controller, handler, this.config);
     return names.map((name) => ({ name, method }));
   }
-}
-
-/** The methods of a class and those it inherits, the nearest of each name. */
-export function methodsOf(prototype: object): Map<string, Handler> {
-  const methods = new Map<string, Handler>();
-  for (let one = prototype; one && one !== Object.prototype; one = Object.getPrototypeOf(one)) {
-    for (const name of Object.getOwnPropertyNames(one)) {
-      const value: unknown = Object.getOwnPropertyDescriptor(one, name)?.value;
-      if (name === 'constructor' || methods.has(name) || typeof value !== 'function') continue;
-      methods.set(name, value as Handler);
-    }
-  }
-  return methods;
 }

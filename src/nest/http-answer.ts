@@ -16,15 +16,20 @@ export class HttpAnswer {
    */
   tell(decision: Decision, platform: HttpPlatform, response: HttpResponse): true {
     if (decision.limit === Number.POSITIVE_INFINITY) return true;
-    for (const dialect of decision.degraded ? [] : this.dialects) {
-      const headers = dialect(decision);
-      for (const name in headers) platform.setHeader(response, name, headers[name]!);
-    }
+    this.tellHeaders(decision, platform, response);
     if (decision.allowed) return true;
     const seconds = retryAfter(decision);
     if (seconds !== undefined) platform.setHeader(response, 'Retry-After', seconds);
     platform.setHeader(response, 'Cache-Control', 'no-store');
     throw createRefusal(decision);
+  }
+
+  /** The headers that tell the limit, on an answer whatever it is. */
+  tellHeaders(decision: Decision, platform: HttpPlatform, response: HttpResponse): void {
+    for (const dialect of decision.degraded ? [] : this.dialects) {
+      const headers = dialect(decision);
+      for (const name in headers) platform.setHeader(response, name, headers[name]!);
+    }
   }
 
   /** Takes back what was told of an earlier decision: another one counts. */

@@ -1,4 +1,5 @@
 import type { RawResponse } from './outlay.js';
+import type { Closing } from './transports/leaving.js';
 
 /**
  * What the guard needs of an HTTP framework: one small object each, and the only places that know
@@ -11,7 +12,7 @@ export interface HttpPlatform {
   setHeader(response: HttpResponse, name: string, value: string): void;
   removeHeader(response: HttpResponse, name: string): void;
   /** Node's own response. */
-  raw(response: HttpResponse): RawResponse;
+  raw(response: HttpResponse): RawResponse & Closing;
   /** Whom `req.ip` believes: nobody, some, or every proxy that a request claims. */
   trust(request: HttpRequest): 'none' | 'some' | 'all';
 }

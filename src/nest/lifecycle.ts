@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ModuleRef, ModulesContainer } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { Faults } from '../core/fault.js';
 import { Clock, LimiterFactory, RateLimitStore } from '../core/index.js';
 import { SteadyClock } from '../core/steady-clock.js';
@@ -8,7 +8,6 @@ import { Deciding } from './deciding.js';
 import { Doors } from './doors.js';
 import { RateLimitEvents } from './events.js';
 import { HandlerCatalog } from './handler-catalog.js';
-import { HttpTransport } from './http.transport.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RuleSources } from './rule-sources.js';
 import { RulesFile } from './rules-file.js';
@@ -17,6 +16,7 @@ import type { Settings } from './settings.js';
 import { checkAtStart, tellAtStart, tellStoreEvents, warnOfRules } from './startup.js';
 import { TierSource } from './tier-source.js';
 import { FAULTS, SETTINGS } from './tokens.js';
+import { keepReplies } from './transports/index.js';
 import { Warnings } from './warnings.js';
 
 /** What happens once when the application starts, and once when it stops. */
@@ -35,9 +35,10 @@ export class Lifecycle {
     @Inject(RateLimitStore) readonly store: RateLimitStore,
     @Inject(HandlerCatalog) readonly catalog: HandlerCatalog,
     @Inject(ModulesContainer) readonly modules: ModulesContainer,
+    @Inject(HttpAdapterHost) private readonly adapterHost: HttpAdapterHost,
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(Doors) readonly doors: Doors,
-    @Inject(HttpTransport) private readonly http: HttpTransport,
+    @Inject(SecondDoorInterceptor) private readonly door: SecondDoorInterceptor,
     @Inject(Deciding) private readonly deciding: Deciding,
     @Inject(RateLimitEvents) private readonly events: RateLimitEvents,
     @Inject(LimiterFactory) private readonly limiters: LimiterFactory,
@@ -55,7 +56,8 @@ export class Lifecycle {
     this.started = true;
     checkAtStart(this, module);
     const guard = this.moduleRef.get(RateLimitGuard);
-    this.doors.settle(guard, new SecondDoorInterceptor(this.http), this.catalog, this.rules.now);
+    if (this.catalog.hasResolvers) keepReplies(this.adapterHost.httpAdapter);
+    this.doors.settle(guard, this.door, this.catalog, this.rules.now);
     tellAtStart(this);
     this.rules.watch(() => warnOfRules(this));
     this.stopTelling = tellStoreEvents(this);

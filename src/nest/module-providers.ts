@@ -9,6 +9,7 @@ import {
   RuleBook,
   SystemClock,
 } from '../core/index.js';
+import { Admission } from './admission.js';
 import { CallSubjects } from './call-subjects.js';
 import { CurrentRules } from './current-rules.js';
 import { Deciding } from './deciding.js';
@@ -16,7 +17,6 @@ import { Dimensions } from './dimensions.js';
 import { Doors } from './doors.js';
 import { RateLimitEvents } from './events.js';
 import { HandlerCatalog } from './handler-catalog.js';
-import { HttpTransport } from './http.transport.js';
 import { HttpAnswer } from './http-answer.js';
 import { Lifecycle } from './lifecycle.js';
 import { RateLimitGuardParts } from './rate-limit.guard.js';
@@ -25,9 +25,11 @@ import { RequestIdentity } from './request-identity.js';
 import { RoutePlans } from './route-plans.js';
 import { ruleProviders } from './rule-providers.js';
 import { RuleSources } from './rule-sources.js';
+import { SecondDoorInterceptor } from './second-door.interceptor.js';
 import { readSettings, type Settings } from './settings.js';
 import { TierSource } from './tier-source.js';
 import { FAULTS, OPTIONS, SETTINGS } from './tokens.js';
+import { Transports } from './transports/index.js';
 import { Warnings } from './warnings.js';
 
 /** A provider whose factory's arguments are what is injected. */
@@ -120,7 +122,13 @@ const deciding: Injected[] = [
     useFactory: (config: ApplicationConfig, settings: Settings) => new Doors(config, settings),
   },
   {
-    provide: HttpTransport,
+    provide: Transports,
+    inject: [SETTINGS, RateLimitEvents],
+    useFactory: ({ dialects, graphql }: Settings, events: RateLimitEvents) =>
+      new Transports(new HttpAnswer(dialects), graphql.per, events),
+  },
+  {
+    provide: Admission,
     inject: [
       CurrentRules,
       HandlerCatalog,
@@ -143,24 +151,24 @@ const deciding: Injected[] = [
       decides: Deciding,
       { warnSkipped }: CallSubjects,
     ) =>
-      new HttpTransport({
+      new Admission({
         plans: new RoutePlans(current, catalog, doors),
         identity: new RequestIdentity(settings, dimensions, warnings),
         tiers,
         deciding: decides,
-        answer: new HttpAnswer(settings.dialects),
         warnSkipped,
       }),
   },
   {
     provide: RateLimitGuardParts,
-    inject: [HttpTransport, Warnings, SETTINGS, CurrentRules],
+    inject: [Transports, Admission, Warnings, SETTINGS, CurrentRules],
     useFactory: (
-      http: HttpTransport,
+      transports: Transports,
+      admission: Admission,
       warnings: Warnings,
       { skip }: Settings,
       current: CurrentRules,
-    ) => new RateLimitGuardParts(http, warnings, skip, current),
+    ) => new RateLimitGuardParts(transports, admission, warnings, skip, current),
   },
 ];
 
@@ -169,6 +177,7 @@ export const moduleProviders: Provider[] = [
   Warnings,
   RateLimitEvents,
   Lifecycle,
+  SecondDoorInterceptor,
   ...replaceable,
   ...ruleProviders,
   ...deciding,

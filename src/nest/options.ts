@@ -60,6 +60,8 @@ export interface RateLimitOptions {
   readonly warnAt?: number;
   /** How decisions are told in headers. Default `ietf`. */
   readonly headers?: HeadersOption;
+  /** What counts as one call over GraphQL. */
+  readonly graphql?: GraphqlOptions;
   /** Where counters live. By default in this process. */
   readonly store?: RateLimitStore;
   /** Bits of an IPv6 address that make one client, 1 … 128. Default 56. */
@@ -78,6 +80,16 @@ export interface RateLimitOptions {
    * among the modules. Default `first`.
    */
   readonly order?: 'first' | 'registered';
+}
+
+/** How GraphQL is counted. */
+export interface GraphqlOptions {
+  /**
+   * `resolver`: each call of a query, a mutation or a subscription, so that aliases and batches are
+   * as many as they call. `operation`: all that one operation calls of one resolver once. Default
+   * `resolver`.
+   */
+  readonly per?: 'resolver' | 'operation';
 }
 
 /** A rules file that is looked at again and again. */

@@ -21,6 +21,7 @@ import type { Taken } from './settlements.js';
 export interface RawResponse {
   readonly statusCode: number;
   readonly destroyed?: boolean;
+  readonly headersSent?: boolean;
   once(event: 'finish' | 'close', listener: () => void): unknown;
 }
 
@@ -33,7 +34,8 @@ interface Pending {
 
 export class Outlay {
   private pending: Pending[] = [];
-  private status: number | undefined;
+  /** Whether it stays counted, once that is known. */
+  private stays: ((count: CountMode) => boolean) | undefined;
   private cost: number | undefined;
   private watching = false;
 
@@ -73,8 +75,14 @@ export class Outlay {
     this.settle();
   }
 
+  /** How it ended where there is no status: by an answer, or by what was thrown. */
+  ended(failed: boolean): void {
+    this.stays ??= (count) => (count === 'failures' ? failed : !failed);
+    this.settle();
+  }
+
   private answered(status: number): void {
-    this.status = status;
+    this.stays = (count) => staysCounted(count, status);
     this.settle();
   }
 
@@ -90,9 +98,9 @@ export class Outlay {
 
   /** Undefined while it is not known. */
   private finalCost(count: CountMode): number | undefined {
-    const { status, cost } = this;
+    const { stays, cost } = this;
     if (count === 'all') return cost;
-    if (status === undefined) return undefined;
-    return staysCounted(count, status) ? cost : 0;
+    if (stays === undefined) return undefined;
+    return stays(count) ? cost : 0;
   }
 }

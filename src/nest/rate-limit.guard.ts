@@ -1,9 +1,10 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
+import type { Admission } from './admission.js';
 import type { CurrentRules } from './current-rules.js';
-import type { HttpTransport } from './http.transport.js';
 import type { Settings } from './settings.js';
+import type { Transports } from './transports/index.js';
 import type { Warnings } from './warnings.js';
 
 /**
@@ -12,7 +13,8 @@ import type { Warnings } from './warnings.js';
  */
 export class RateLimitGuardParts {
   constructor(
-    readonly http: HttpTransport,
+    readonly transports: Transports,
+    readonly admission: Admission,
     readonly warnings: Warnings,
     readonly skip: Settings['skip'],
     private readonly rules: CurrentRules,
@@ -33,12 +35,13 @@ export class RateLimitGuard implements CanActivate {
   constructor(@Inject(RateLimitGuardParts) private readonly parts: RateLimitGuardParts) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const { off, skip, http } = this.parts;
+    const { off, skip, transports, admission } = this.parts;
     if (off) return true;
-    if (context.getType() !== 'http') return this.letThrough(context);
-    if (!skip) return http.admit(context);
+    const call = transports.callOf(context);
+    if (!call) return this.letThrough(context);
+    if (!skip) return admission.admit(call);
     const skipped: MaybePromise<boolean> = skip(context);
-    return andThen(skipped, (yes) => yes === true || http.admit(context));
+    return andThen(skipped, (yes) => yes === true || admission.admit(call));
   }
 
   private letThrough(context: ExecutionContext): boolean {

@@ -9,7 +9,7 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { Clock, LimiterFactory, RateLimitStore, RuleBook } from '../core/index.js';
 import { Lifecycle } from './lifecycle.js';
 import { moduleProviders } from './module-providers.js';
@@ -22,6 +22,7 @@ import type {
 } from './options.js';
 import { RateLimitGuard, RateLimitGuardParts } from './rate-limit.guard.js';
 import { RateLimitService } from './rate-limit.service.js';
+import { SecondDoorInterceptor } from './second-door.interceptor.js';
 import { OPTIONS } from './tokens.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitOptions>({
@@ -40,6 +41,8 @@ function guardProviders(guard: RateLimitExtras['guard']): Provider[] {
   return [
     { provide: RateLimitGuard, useClass: guard || RateLimitGuard },
     ...(guard === false ? [] : [{ provide: APP_GUARD, useExisting: RateLimitGuard }]),
+    // Gateways and microservices bind it before it is known who needs it; HTTP and GraphQL after.
+    { provide: APP_INTERCEPTOR, useExisting: SecondDoorInterceptor },
   ];
 }
 

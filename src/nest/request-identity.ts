@@ -1,22 +1,20 @@
-import type { ExecutionContext } from '@nestjs/common';
 import type { Asker } from '../core/identity.js';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
 import { addressKey } from '../http/address.js';
 import type { Dimensions } from './dimensions.js';
-import type { HttpPlatform, HttpRequest, HttpResponse } from './http-platform.js';
 import type { UserId } from './options.js';
 import type { PlanNeeds } from './plan-needs.js';
 import type { Settings } from './settings.js';
+import type { Call } from './transports/call.js';
 import type { Warnings } from './warnings.js';
 
-/** A request and what it came with. */
-export interface RequestParts {
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
-  readonly context: ExecutionContext;
-  readonly platform: HttpPlatform;
-}
+/**
+ * Stands for the address of a client who went before it was looked for. Such callers share one
+ * counter: with none, who hangs up at once would never be limited, and nobody who waits for an answer
+ * is among them.
+ */
+const GONE = 'gone';
 
 /** Says who asks: the principal's id and the client's address. */
 export class RequestIdentity {
@@ -29,10 +27,10 @@ export class RequestIdentity {
   ) {}
 
   /** The id of the authenticated principal; undefined when there is none. */
-  userId(request: HttpRequest, context: ExecutionContext): MaybePromise<string | undefined> {
+  userId(call: Call): MaybePromise<string | undefined> {
     const { user } = this.settings;
-    if (!user) return this.idText(this.defaultUser(request));
-    return andThen(user(request, context), (id) => this.idText(id));
+    if (!user) return this.idText(this.defaultUser(call));
+    return andThen(user(call.request, call.context), (id) => this.idText(id));
   }
 
   /**
@@ -40,57 +38,54 @@ export class RequestIdentity {
    * where something counts by them.
    */
   asker(
-    { request, context, platform }: RequestParts,
+    call: Call,
     userId: string | undefined,
     api: string,
     { address: addressToo, dimensions: names }: PlanNeeds,
   ): MaybePromise<Asker> {
     if (userId !== undefined && !addressToo) return { userId, address: undefined, api };
-    return andThen(this.address(request, context, platform), (address) => {
+    return andThen(this.address(call), (address) => {
       if (names.length === 0) return { userId, address, api };
-      const values = this.dimensions.valuesFor(names, context);
+      const values = this.dimensions.valuesFor(names, call.context);
       return andThen(values, (dimensions) => ({ userId, address, api, dimensions }));
     });
   }
 
   /** The client's address in canonical form; undefined where the framework knows none. */
-  address(
-    request: HttpRequest,
-    context: ExecutionContext,
-    platform: HttpPlatform,
-  ): MaybePromise<string | undefined> {
+  address(call: Call): MaybePromise<string | undefined> {
     const { address } = this.settings;
-    if (!address) return this.ownAddress(request, platform);
-    return andThen(address(context), (text: unknown) => {
+    if (!address) return this.ownAddress(call);
+    return andThen(address(call.context), (text: unknown) => {
       if (typeof text === 'string' && text !== '')
         return addressKey(text, this.settings.ipv6Prefix);
       if (text !== undefined && text !== '') {
         const problem = `The option address answers text, got ${typeof text}: the framework's own address is used`;
         this.warnings.once('address', problem);
       }
-      return this.ownAddress(request, platform);
+      return this.ownAddress(call);
     });
   }
 
-  /** The framework's own, which believes proxies as far as it was told to. */
-  private ownAddress(request: HttpRequest, platform: HttpPlatform): string | undefined {
-    this.lookAtProxies(request, platform);
-    const { ip } = request;
-    if (typeof ip !== 'string' || ip === '') return undefined;
-    return addressKey(ip, this.settings.ipv6Prefix);
+  private ownAddress(call: Call): string | undefined {
+    this.lookAtProxies(call);
+    const address = call.address();
+    if (typeof address === 'string' && address !== '')
+      return addressKey(address, this.settings.ipv6Prefix);
+    return call.isGone() ? GONE : undefined;
   }
 
-  private defaultUser(request: HttpRequest): UserId {
-    const user = request.user;
-    if (typeof user !== 'object' || user === null) return user;
-    const id = user.id ?? user.sub ?? user.userId;
-    if (id === undefined || id === null) {
+  private defaultUser(call: Call): UserId {
+    const user = call.principal();
+    if (typeof user !== 'object' || user === null) return user as UserId;
+    const { id, sub, userId } = user as { readonly [key: string]: UserId };
+    const found = id ?? sub ?? userId;
+    if (found === undefined || found === null) {
       this.warnings.once(
         'principal',
         'req.user has no id, sub or userId: such callers are counted by address. Say who they are with the option user: (req) => …',
       );
     }
-    return id;
+    return found;
   }
 
   private idText(id: unknown): string | undefined {
@@ -107,14 +102,20 @@ export class RequestIdentity {
   }
 
   /** Told once each, from what the first requests look like. */
-  private lookAtProxies(request: HttpRequest, platform: HttpPlatform): void {
-    if (this.proxiesLookedAt || request.headers?.['x-forwarded-for'] === undefined) return;
+  private lookAtProxies(call: Call): void {
+    if (this.proxiesLookedAt) return;
+    const trust = call.forwarded();
+    if (trust === undefined) return;
     this.proxiesLookedAt = true;
-    const trust = platform.trust(request);
     if (trust === 'none') {
       this.warnings.once(
         'no proxy',
         'Requests come with X-Forwarded-For, but no proxy is trusted: all clients behind a proxy share its address. Set "trust proxy" (Express) or trustProxy (Fastify) to your proxies',
+      );
+    } else if (trust === 'never') {
+      this.warnings.once(
+        'sockets',
+        'Sockets come with X-Forwarded-For, but no proxy is ever trusted there: all clients behind a proxy share its address. Say the address of a client with the option address',
       );
     } else if (trust === 'all') {
       this.warnings.once(

@@ -1,18 +1,17 @@
-import type { ExecutionContext } from '@nestjs/common';
 import { canonicalMethod } from '../core/api-name.js';
 import type { ApplicableLimits } from '../core/applicable-limits.js';
 import { canonicalTemplate } from '../http/template.js';
 import type { CurrentRules } from './current-rules.js';
 import type { Doors } from './doors.js';
 import type { HandlerCatalog } from './handler-catalog.js';
-import type { HttpPlatform, HttpRequest } from './http-platform.js';
 import type { RequestCost } from './request-cost.js';
 import type { RulesInForce } from './rules-in-force.js';
+import type { Call } from './transports/call.js';
 
 /** What applies to one handler under one template and method, worked out at its first request. */
 export interface RoutePlan {
   readonly template: string | undefined;
-  readonly method: string;
+  readonly method: string | undefined;
   readonly limits: ApplicableLimits;
   /** What the handler's decorator says of its cost. */
   readonly cost: RequestCost | undefined;
@@ -41,40 +40,47 @@ export class RoutePlans {
    * By class, handler, method and template: one handler can serve several. The template is read
    * only where there is more than one, since Fastify makes a new object for it each time.
    */
-  planFor(context: ExecutionContext, platform: HttpPlatform, request: HttpRequest): RoutePlan {
+  planFor(call: Call): RoutePlan {
+    const { context } = call;
     if (this.madeFor !== this.rules.now) {
       this.madeFor = this.rules.now;
       this.plans = new Map();
     }
-    const method = platform.method(request);
+    const method = call.method();
     const known = this.plans.get(context.getClass())?.get(context.getHandler());
     if (known) {
-      const template = known.severalTemplates ? platform.template(request) : undefined;
+      const template = known.severalTemplates ? call.template() : undefined;
       for (const plan of known.plans) {
         if (plan.method !== method) continue;
         if (!known.severalTemplates || plan.template === template) return plan;
       }
     }
-    return this.newPlan(context, method, platform.template(request));
+    return this.newPlan(call, method, call.template());
   }
 
   private newPlan(
-    context: ExecutionContext,
-    method: string,
+    { context }: Call,
+    method: string | undefined,
     template: string | undefined,
   ): RoutePlan {
     const [type, handler] = [context.getClass(), context.getHandler()];
     const entry = this.catalog.entry(type, handler);
-    const name = template === undefined ? entry.place : canonicalTemplate(template);
-    const api = { method: canonicalMethod(method), name };
+    const name = apiNameOf(method, template) ?? entry.place;
+    const api = { method: method === undefined ? undefined : canonicalMethod(method), name };
     const limits = this.rules.now.limitsOf(entry, api);
-    const decidesTwice = this.doors.decidesTwice(type, handler);
+    const decidesTwice = this.doors.decidesTwice(entry);
     const plan = { template, method, limits, cost: entry.cost, decidesTwice };
     const severalTemplates = new Set(entry.routes.map((route) => route.name)).size !== 1;
     const handlers = getOrAdd(this.plans, type, () => new Map<object, HandlerPlans>());
     getOrAdd(handlers, handler, () => ({ severalTemplates, plans: [] })).plans.push(plan);
     return plan;
   }
+}
+
+/** A template of HTTP in its one spelling; an event or a pattern as it is. */
+function apiNameOf(method: string | undefined, template: string | undefined): string | undefined {
+  if (method === undefined || template === undefined) return template;
+  return canonicalTemplate(template);
 }
 
 function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {

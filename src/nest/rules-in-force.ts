@@ -73,8 +73,14 @@ export class RulesInForce {
 
   /** Which limits apply to a handler under a route; without a handler, to an api by name. */
   limitsOf(entry: HandlerEntry | undefined, api: ApiName): ApplicableLimits {
-    const decorated = entry && this.decoratedLimits(entry);
+    const decorated = entry && this.decoratedOf(entry, api);
     return new ApplicableLimits(this.book, decorated, api, this.parts.tiersAsked);
+  }
+
+  /** Whether it matters to some rule how a call ends. */
+  get countsOutcomes(): boolean {
+    const placed = [...this.book.entries, ...this.decoratedPolicies()];
+    return placed.some(({ policy }) => policy.rules.some(({ count }) => count !== 'all'));
   }
 
   /**
@@ -109,6 +115,16 @@ export class RulesInForce {
   decoratedPolicies(): PlacedPolicy[] {
     const limits = [...this.parts.catalog.all()].map((entry) => this.decoratedLimits(entry));
     return [...new Set(limits.flatMap((one) => (one === undefined || one === 'skip' ? [] : one)))];
+  }
+
+  /**
+   * A field is resolved for each item of a list: only what is meant for it limits it, its own
+   * decorator or an entry of its name.
+   */
+  private decoratedOf(entry: HandlerEntry, { name }: ApiName): DecoratedLimits | 'unlimited' {
+    const decorated = this.decoratedLimits(entry);
+    const isMeant = decorated !== undefined || !entry.isField || this.book.names(name);
+    return isMeant ? decorated : 'unlimited';
   }
 
   private plansOf(policy: PolicySource): readonly CounterPlan[] {

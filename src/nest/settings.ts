@@ -5,7 +5,7 @@ import { DEFAULT_MAX_LOG_LIMIT, type Surroundings } from '../core/rule-availabil
 import { DEFAULT_MAX_WAITERS } from '../core/waiting-room.js';
 import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { checkSecretKey, type DimensionSettings, readDimensions } from './dimension-options.js';
-import type { RateLimitOptions, RulesFileOption } from './options.js';
+import type { GraphqlOptions, RateLimitOptions, RulesFileOption } from './options.js';
 import { TierResolver } from './tier-resolver.js';
 
 /** Of the whole module. */
@@ -34,6 +34,7 @@ export interface Settings
   readonly stage: 'auto' | 'guard';
   readonly order: 'first' | 'registered';
   readonly dialects: readonly HeaderDialect[];
+  readonly graphql: Required<GraphqlOptions>;
   readonly ipv6Prefix: number;
   readonly maxWaiters: number;
   readonly maxLogLimit: number;
@@ -65,6 +66,12 @@ function isRulesFile(value: unknown): boolean {
   return isText(path) && polls && Object.keys(others).length === 0;
 }
 
+function isGraphql(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { per = 'resolver', ...others } = value as Record<string, unknown>;
+  return (per === 'resolver' || per === 'operation') && Object.keys(others).length === 0;
+}
+
 function isResolver(value: unknown): boolean {
   return typeof value === 'function' || value instanceof TierResolver;
 }
@@ -92,6 +99,7 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
     (value) => dialectsOf(value) !== undefined,
     `${dialectNames()}, a function, a list or false`,
   ],
+  graphql: [isGraphql, '{ per } with resolver or operation'],
   store: [(value) => value instanceof RateLimitStore, 'a RateLimitStore'],
   ipv6Prefix: [wholeIn(1, 128), 'a whole number of bits, 1 to 128'],
   maxWaiters: [wholeIn(0, 1e7), 'a whole number, 0 to 10000000'],
@@ -140,6 +148,7 @@ function withDefaults(options: RateLimitOptions, faults: Faults): Settings {
     order: options.order ?? 'first',
     mode: options.mode ?? 'enforce',
     dialects: dialectsOf(options.headers ?? 'ietf') ?? [],
+    graphql: { per: options.graphql?.per ?? 'resolver' },
     ipv6Prefix: options.ipv6Prefix ?? 56,
     maxWaiters: options.maxWaiters ?? DEFAULT_MAX_WAITERS,
     maxLogLimit: options.maxLogLimit ?? DEFAULT_MAX_LOG_LIMIT,

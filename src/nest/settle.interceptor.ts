@@ -6,7 +6,7 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { type Observable, tap } from 'rxjs';
-import type { Settling } from './http.transport.js';
+import type { Settling } from './admission.js';
 import { RateLimitGuardParts } from './rate-limit.guard.js';
 import { nameOf } from './request-cost.js';
 
@@ -19,7 +19,9 @@ export class RateLimitSettling implements NestInterceptor {
   constructor(@Inject(RateLimitGuardParts) private readonly parts: RateLimitGuardParts) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const settling = context.getType() === 'http' ? this.parts.http.settling(context) : undefined;
+    const { transports, admission } = this.parts;
+    const call = transports.callOf(context);
+    const settling = call && admission.settling(call);
     if (!settling) return next.handle();
     let result: unknown;
     return next.handle().pipe(
