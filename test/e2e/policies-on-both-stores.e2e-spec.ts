@@ -327,7 +327,12 @@ class Player {
       const { rules } = await this.app.service.explain(user(who), api!);
       return rules.map(({ policy, remaining }) => `${policy} ${remaining}`).join(' & ');
     },
-    told: async () => this.told.splice(0).join(', ') || '-',
+    told: async () => {
+      // A request does not wait for rules in shadow mode; what is asked after them is answered after.
+      await this.app.service.peek('nobody', '/plain');
+      await turn();
+      return this.told.splice(0).join(', ') || '-';
+    },
   };
 
   /** Goes on when it waits, or is done. */
