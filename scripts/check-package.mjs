@@ -15,7 +15,7 @@ import {
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -40,6 +40,11 @@ const APPLICATIONS = [
       'types:node16': 'compiles with TypeScript 5.5 and node16, ioredis too',
       test: 'limits under ts-jest and supertest',
     },
+  },
+  {
+    name: 'nest11-transports',
+    testsOf: ['core-app.ts', 'core-suite.ts'].map((file) => join('e2e', 'transports', file)),
+    checks: { test: 'limits on every transport, by the suite of this repository' },
   },
   {
     name: 'nest12-esm',
@@ -264,10 +269,12 @@ async function checkApplication(application) {
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-async function checkIn(folder, { name, sourcesOf, install = [], checks }) {
+async function checkIn(folder, { name, sourcesOf, testsOf = [], install = [], checks }) {
   cpSync(join(CONSUMERS, name), folder, { recursive: true, filter: isSource });
   if (sourcesOf)
     cpSync(join(CONSUMERS, sourcesOf, 'src'), join(folder, 'src'), { recursive: true });
+  for (const path of testsOf)
+    cpSync(join(ROOT, 'test', path), join(folder, 'test', basename(path)));
   if (!(await check(`${name}: installs`, () => installIn(folder, install)))) return;
   for (const [script, what] of Object.entries(checks)) {
     const done = await check(`${name}: ${what}`, () => npm(['run', script], folder));

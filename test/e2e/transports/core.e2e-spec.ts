@@ -1,0 +1,3 @@
+import { coreSuite } from './core-suite.js';
+
+describe('on Nest 12', () => coreSuite(12));
