@@ -27,6 +27,7 @@ const DOCUMENTS = [
   'docs/redis.md',
   'docs/who-asks.md',
   'docs/running.md',
+  'docs/transports.md',
 ];
 
 /** What the examples take for granted. */
