@@ -1,12 +1,12 @@
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
+import { parseList } from 'structured-headers';
 import { type Decision, joinDecisions, type RuleDecision } from '../../src/core/decision.js';
 import { LimiterFactory } from '../../src/core/limiter-factory.js';
 import { HEADER_DIALECTS } from '../../src/http/headers/index.js';
 import { structuredString } from '../../src/http/structured-string.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { holds } from '../laws/support.js';
-import { type Item, parseList } from './structured-fields.js';
 
 const { ietf } = HEADER_DIALECTS;
 
@@ -164,10 +164,11 @@ describe('the headers of the IETF draft', () => {
           expect(() => validateHeaderValue('RateLimit', value)).not.toThrow();
         }
         const names: string[] = [];
-        const read = (text = ''): Item['parameters'][] =>
-          parseList(text).map(({ value, parameters }) => {
+        const read = (text = '') =>
+          parseList(text).map(([value, parameters]) => {
+            expect(typeof value).toBe('string');
             names.push(String(value));
-            return parameters;
+            return Object.fromEntries(parameters);
           });
         expect(read(headers['RateLimit-Policy'])).toEqual(
           all.map(({ limit, windowMillis }) => {
@@ -193,37 +194,5 @@ describe('the headers of the IETF draft', () => {
     for (const value of Object.values(ietf(limiter.tryAcquire()))) {
       expect(() => parseList(value)).not.toThrow();
     }
-  });
-});
-
-describe('the reader of structured fields in this test', () => {
-  it('reads what is well formed', () => {
-    expect(parseList('"a \\"b\\\\";q=5;w=10,\t7;r=-1')).toEqual([
-      { value: 'a "b\\', parameters: { q: 5, w: 10 } },
-      { value: 7, parameters: { r: -1 } },
-    ]);
-    expect(parseList('')).toEqual([]);
-  });
-
-  it.each([
-    '"a',
-    '"a"b"',
-    '"ü"',
-    '"\u0000"',
-    '"a\\b"',
-    '"a";Q=5',
-    '"a";q',
-    '"a";q=',
-    '"a";q=1.5',
-    '"a";q=5;q=5',
-    '"a" ;q=5',
-    '"a";q=1e3',
-    '"a";q=Infinity',
-    '"a";q=1234567890123456',
-    '"a",',
-    '"a""b"',
-    'a',
-  ])('refuses %j', (text) => {
-    expect(() => parseList(text)).toThrow(SyntaxError);
   });
 });
