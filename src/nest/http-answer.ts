@@ -1,12 +1,17 @@
 import type { Decision } from '../core/index.js';
-import type { HeaderDialect } from '../http/headers/index.js';
+import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { retryAfter } from '../http/retry-after.js';
 import { createRefusal } from './exceptions.js';
 import type { HttpPlatform, HttpResponse } from './http-platform.js';
+import type { Settings } from './settings.js';
 
 /** Tells decisions over HTTP. */
 export class HttpAnswer {
-  constructor(private readonly dialects: readonly HeaderDialect[]) {}
+  private readonly dialects: readonly HeaderDialect[];
+
+  constructor({ headers }: Pick<Settings, 'headers'>) {
+    this.dialects = headers.map((one) => (typeof one === 'string' ? HEADER_DIALECTS[one] : one));
+  }
 
   /**
    * Headers on every answer; the exception on a refusal. Without the store there are none that tell

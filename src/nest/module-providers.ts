@@ -124,8 +124,8 @@ const deciding: Injected[] = [
   {
     provide: Transports,
     inject: [SETTINGS, RateLimitEvents],
-    useFactory: ({ dialects, graphql }: Settings, events: RateLimitEvents) =>
-      new Transports(new HttpAnswer(dialects), graphql.per, events),
+    useFactory: (settings: Settings, events: RateLimitEvents) =>
+      new Transports(new HttpAnswer(settings), settings.graphql.per, events),
   },
   {
     provide: Admission,

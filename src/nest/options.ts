@@ -1,8 +1,8 @@
 import type { ExecutionContext, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { MaybePromise, RateLimitStore, RuleBookSource } from '../core/index.js';
 import type { CheckedOptions } from '../core/rule-types.js';
-import type { HeaderDialect, HeaderDialectName } from '../http/headers/index.js';
 import type { DimensionOption } from './dimension-options.js';
+import type { OneDialect } from './header-options.js';
 import type { RateLimitGuard } from './rate-limit.guard.js';
 import type { TierOf, TierResolver } from './tier-resolver.js';
 
@@ -58,7 +58,12 @@ export interface RateLimitOptions {
   readonly mode?: 'enforce' | 'shadow' | 'off';
   /** From which part of a limit on an event tells that a caller is near it: 0.8 of it, say. */
   readonly warnAt?: number;
-  /** How decisions are told in headers. Default `ietf`. */
+  /**
+   * How decisions are told in headers: `ietf` (draft 11 of the RateLimit header fields), an older
+   * draft, `legacy` (X-RateLimit-…), a function of the decision, several, or none. Of several that
+   * write one header, a function among them, the last is told; dialects by name that contradict each
+   * other there are a fault. Default `ietf`.
+   */
   readonly headers?: HeadersOption;
   /** What counts as one call over GraphQL. */
   readonly graphql?: GraphqlOptions;
@@ -101,7 +106,6 @@ export interface RulesFileOption {
 
 /** A dialect by name, a function of your own, several, or none. */
 export type HeadersOption = OneDialect | readonly OneDialect[] | false;
-type OneDialect = HeaderDialectName | HeaderDialect;
 
 /** What stands beside the options, since it settles which providers there are. */
 export interface RateLimitExtras {

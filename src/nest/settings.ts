@@ -3,8 +3,13 @@ import { type Faults, nearest, show } from '../core/fault.js';
 import { RateLimitStore } from '../core/index.js';
 import { DEFAULT_MAX_LOG_LIMIT, type Surroundings } from '../core/rule-availability.js';
 import { DEFAULT_MAX_WAITERS } from '../core/waiting-room.js';
-import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { checkSecretKey, type DimensionSettings, readDimensions } from './dimension-options.js';
+import {
+  HEADERS_IN_WORDS,
+  isHeadersOption,
+  type OneDialect,
+  readHeaders,
+} from './header-options.js';
 import type { GraphqlOptions, RateLimitOptions, RulesFileOption } from './options.js';
 import { TierResolver } from './tier-resolver.js';
 
@@ -33,7 +38,7 @@ export interface Settings
   readonly mode: ModuleMode;
   readonly stage: 'auto' | 'guard';
   readonly order: 'first' | 'registered';
-  readonly dialects: readonly HeaderDialect[];
+  readonly headers: readonly OneDialect[];
   readonly graphql: Required<GraphqlOptions>;
   readonly ipv6Prefix: number;
   readonly maxWaiters: number;
@@ -95,10 +100,7 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
     (value) => Number(value) > 0 && Number(value) <= 1 && typeof value === 'number',
     'a part of the limit, above 0 and up to 1',
   ],
-  headers: [
-    (value) => dialectsOf(value) !== undefined,
-    `${dialectNames()}, a function, a list or false`,
-  ],
+  headers: [isHeadersOption, HEADERS_IN_WORDS],
   graphql: [isGraphql, '{ per } with resolver or operation'],
   store: [(value) => value instanceof RateLimitStore, 'a RateLimitStore'],
   ipv6Prefix: [wholeIn(1, 128), 'a whole number of bits, 1 to 128'],
@@ -147,27 +149,12 @@ function withDefaults(options: RateLimitOptions, faults: Faults): Settings {
     stage: options.stage ?? 'auto',
     order: options.order ?? 'first',
     mode: options.mode ?? 'enforce',
-    dialects: dialectsOf(options.headers ?? 'ietf') ?? [],
+    headers: readHeaders(options.headers ?? 'ietf', faults),
     graphql: { per: options.graphql?.per ?? 'resolver' },
     ipv6Prefix: options.ipv6Prefix ?? 56,
     maxWaiters: options.maxWaiters ?? DEFAULT_MAX_WAITERS,
     maxLogLimit: options.maxLogLimit ?? DEFAULT_MAX_LOG_LIMIT,
   };
-}
-
-/** The dialects that the option `headers` means; undefined when one of them is none. */
-function dialectsOf(option: unknown): HeaderDialect[] | undefined {
-  if (option === false) return [];
-  const dialects = (Array.isArray(option) ? option : [option]).map((one) => {
-    if (typeof one === 'function') return one as HeaderDialect;
-    const named = typeof one === 'string' && Object.hasOwn(HEADER_DIALECTS, one);
-    return named ? HEADER_DIALECTS[one as keyof typeof HEADER_DIALECTS] : undefined;
-  });
-  return dialects.every((dialect) => dialect !== undefined) ? dialects : undefined;
-}
-
-function dialectNames(): string {
-  return Object.keys(HEADER_DIALECTS).join(', ');
 }
 
 function isObject(value: unknown): value is object {

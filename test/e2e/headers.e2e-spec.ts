@@ -8,6 +8,7 @@ import {
   SkipRateLimit,
   type StoreEntry,
 } from 'nestjs-doorman';
+import { parseDictionary, parseItem, parseList } from 'structured-headers';
 import type { Response } from 'supertest';
 import { ADAPTERS, byHeader, SlowStore, start, valuesOf } from './support.js';
 
@@ -17,6 +18,9 @@ const RULES = { default: 'token-bucket,5,10' };
 const ALL = [
   'RateLimit-Policy',
   'RateLimit',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
@@ -116,6 +120,72 @@ describe.each(ADAPTERS)('headers on %s', (adapter) => {
       'X-RateLimit-Remaining': ['3'],
       'X-RateLimit-Reset': ['4'],
     });
+  });
+
+  it.each([
+    ['draft-8', { RateLimit: ['"default";r=4;t=2'] }, { RateLimit: ['"default";r=0;t=10'] }],
+    [
+      'draft-7',
+      { RateLimit: ['limit=5, remaining=4, reset=2'] },
+      { RateLimit: ['limit=5, remaining=0, reset=10'] },
+    ],
+    [
+      'draft-6',
+      { 'RateLimit-Limit': ['5'], 'RateLimit-Remaining': ['4'], 'RateLimit-Reset': ['2'] },
+      { 'RateLimit-Limit': ['5'], 'RateLimit-Remaining': ['0'], 'RateLimit-Reset': ['10'] },
+    ],
+  ])('speaks %s, on allowed answers and refusals', async (dialect, allowed, refused) => {
+    const app = await open(dialect);
+    const policy = [dialect === 'draft-8' ? '"default";q=5;w=10' : '5;w=10'];
+    expect(told(await ask(app, 1))).toEqual({ 'RateLimit-Policy': policy, ...allowed });
+    expect(told(await ask(app, 5))).toEqual({
+      'RateLimit-Policy': policy,
+      ...refused,
+      'Retry-After': ['2'],
+      'Cache-Control': ['no-store'],
+    });
+  });
+
+  it('writes a header once that two dialects agree on', async () => {
+    expect(told(await ask(await open(['draft-7', 'draft-6', 'legacy']), 6))).toEqual({
+      'RateLimit-Policy': ['5;w=10'],
+      RateLimit: ['limit=5, remaining=0, reset=10'],
+      'RateLimit-Limit': ['5'],
+      'RateLimit-Remaining': ['0'],
+      'RateLimit-Reset': ['10'],
+      'X-RateLimit-Limit': ['5'],
+      'X-RateLimit-Remaining': ['0'],
+      'X-RateLimit-Reset': ['10'],
+      'Retry-After': ['2'],
+      'Cache-Control': ['no-store'],
+    });
+  });
+
+  it('says several policies in each dialect as its draft has it, readable by any parser', async () => {
+    const ofAll = async (headers: string) => {
+      const app = await open(headers, RULES, { always: 'token-bucket,50,1m,by=ip,name=address' });
+      const { headers: answer } = await ask(app, 2, '/plain/joined');
+      const read = (name: string) => parseList(answer[name] ?? '').map(([value]) => value);
+      expect(answer['ratelimit-policy']).not.toMatch(/Infinity|NaN/);
+      return { answer, policies: read('ratelimit-policy') };
+    };
+    const draft8 = await ofAll('draft-8');
+    expect(draft8.policies).toEqual(['Plain.joined', 'hourly', 'address']);
+    expect(draft8.answer['ratelimit']).toBe(
+      '"Plain.joined";r=1;t=1, "hourly";r=98;t=2755, "address";r=48;t=3',
+    );
+    const draft7 = await ofAll('draft-7');
+    expect(draft7.policies).toEqual([3, 100, 50]);
+    const state = [...parseDictionary(draft7.answer['ratelimit'] ?? '')];
+    expect(state.map(([key, [value]]) => [key, value])).toEqual([
+      ['limit', 3],
+      ['remaining', 1],
+      ['reset', 1],
+    ]);
+    const draft6 = await ofAll('draft-6');
+    expect(draft6.answer['ratelimit-policy']).toBe('3;w=1, 100;w=3600, 50;w=60');
+    const item = (name: string) => parseItem(draft6.answer[`ratelimit-${name}`] ?? '')[0];
+    expect([item('limit'), item('remaining'), item('reset')]).toEqual([3, 1, 1]);
   });
 
   it('speaks as a function says, which gets the decision', async () => {

@@ -661,12 +661,22 @@ const FAULTS: FaultyCase[] = [
   [
     'an unknown dialect',
     option({ headers: 'ieft' }),
-    { code: 'OPTION_VALUE', place: /headers/, given: /ieft/, problem: /ietf, legacy/ },
+    { code: 'OPTION_VALUE', place: /headers/, given: /ieft/, problem: /ietf, .*legacy/ },
   ],
   [
-    'a dialect of another version',
-    option({ headers: ['ietf', 'draft-8'] }),
-    { code: 'OPTION_VALUE', place: /headers/, given: /draft-8/, problem: /ietf/ },
+    'a dialect of no version',
+    option({ headers: ['ietf', 'draft-9'] }),
+    { code: 'OPTION_VALUE', place: /headers/, given: /draft-9/, problem: /ietf, draft-8/ },
+  ],
+  [
+    'two dialects that write one header',
+    option({ headers: ['legacy', 'ietf', 'draft-8'] }),
+    {
+      code: 'OPTION_VALUE',
+      place: /headers/,
+      given: /^legacy, ietf, draft-8$/,
+      problem: /ietf and draft-8 .* RateLimit,/,
+    },
   ],
   [
     'headers: true',

@@ -1,32 +1,15 @@
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { parseList } from 'structured-headers';
-import { type Decision, joinDecisions, type RuleDecision } from '../../src/core/decision.js';
+import { joinDecisions, type RuleDecision } from '../../src/core/decision.js';
 import { LimiterFactory } from '../../src/core/limiter-factory.js';
 import { HEADER_DIALECTS } from '../../src/http/headers/index.js';
 import { structuredString } from '../../src/http/structured-string.js';
 import { FakeClock } from '../../src/testing/fake-clock.js';
 import { holds } from '../laws/support.js';
+import { decision, rule } from './decisions.js';
 
 const { ietf } = HEADER_DIALECTS;
-
-const rule = (given: Partial<RuleDecision> = {}): RuleDecision => ({
-  name: 'default',
-  allowed: true,
-  limit: 5,
-  windowMillis: 10_000,
-  remaining: 4,
-  retryAfterMillis: 0,
-  resetAfterMillis: 9000,
-  moreAfterMillis: 2000,
-  ...given,
-});
-
-/** The decision of one rule. */
-const decision = (given: Partial<RuleDecision> = {}): Decision => {
-  const { name: policy, ...standing } = rule(given);
-  return { ...standing, policy, reason: undefined, rules: undefined };
-};
 
 describe('the headers of the IETF draft', () => {
   it('tell the capacity, its window, what is left and when there is more', () => {

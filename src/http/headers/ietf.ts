@@ -10,7 +10,7 @@
  */
 import type { Decision, Standing } from '../../core/decision.js';
 import { secondsUp } from '../seconds.js';
-import { structuredString } from '../structured-string.js';
+import { integer, itemOf } from './named-items.js';
 
 export function ietfHeaders(decision: Decision): Record<string, string> {
   const { rules } = decision;
@@ -31,37 +31,4 @@ export function ietfHeaders(decision: Decision): Record<string, string> {
 
 function state({ remaining, moreAfterMillis }: Standing): string {
   return `;r=${integer(remaining)};t=${secondsUp(moreAfterMillis)}`;
-}
-
-/** Integers of structured fields have at most 15 digits. */
-function integer(value: number): number {
-  return Math.min(value, 999_999_999_999_999);
-}
-
-/** The parts that change with the rule alone, kept since they are most of the work. */
-interface Item {
-  readonly limit: number;
-  readonly windowMillis: number;
-  /** The quoted name. */
-  readonly name: string;
-  readonly policy: string;
-}
-
-const MAX_ITEMS = 1000;
-const items = new Map<string, Item>();
-
-function itemOf(name: string, { limit, windowMillis }: Standing): Item {
-  const known = items.get(name);
-  if (known?.limit === limit && known.windowMillis === windowMillis) return known;
-  const quoted = structuredString(name);
-  const window = windowMillis < 1000 ? '' : `;w=${secondsUp(windowMillis)}`;
-  const item = {
-    limit,
-    windowMillis,
-    name: quoted,
-    policy: `${quoted};q=${integer(limit)}${window}`,
-  };
-  if (items.size >= MAX_ITEMS) items.clear();
-  items.set(name, item);
-  return item;
 }
