@@ -1,16 +1,22 @@
 import type { Decision } from '../core/index.js';
-import { HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
+import { guarded, HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { retryAfter } from '../http/retry-after.js';
 import { createRefusal } from './exceptions.js';
 import type { HttpPlatform, HttpResponse } from './http-platform.js';
 import type { Settings } from './settings.js';
+import type { Warnings } from './warnings.js';
 
 /** Tells decisions over HTTP. */
 export class HttpAnswer {
   private readonly dialects: readonly HeaderDialect[];
 
-  constructor({ headers }: Pick<Settings, 'headers'>) {
-    this.dialects = headers.map((one) => (typeof one === 'string' ? HEADER_DIALECTS[one] : one));
+  constructor({ headers }: Pick<Settings, 'headers'>, warnings: Warnings) {
+    this.dialects = headers.map((one, i) => {
+      if (typeof one === 'string') return HEADER_DIALECTS[one];
+      return guarded(one, (did) =>
+        warnings.once(`headers ${i}`, `A function of the option headers ${did}; left out`),
+      );
+    });
   }
 
   /**

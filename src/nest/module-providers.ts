@@ -123,9 +123,9 @@ const deciding: Injected[] = [
   },
   {
     provide: Transports,
-    inject: [SETTINGS, RateLimitEvents],
-    useFactory: (settings: Settings, events: RateLimitEvents) =>
-      new Transports(new HttpAnswer(settings), settings.graphql.per, events),
+    inject: [SETTINGS, RateLimitEvents, Warnings],
+    useFactory: (settings: Settings, events: RateLimitEvents, warnings: Warnings) =>
+      new Transports(new HttpAnswer(settings, warnings), settings.graphql.per, events),
   },
   {
     provide: Admission,

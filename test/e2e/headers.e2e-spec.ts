@@ -213,6 +213,46 @@ describe.each(ADAPTERS)('headers on %s', (adapter) => {
     });
   });
 
+  it.each([
+    ['throws', () => JSON.parse('{')],
+    ['answers nothing', () => undefined],
+    ['answers a list', () => ['X-Left: 4']],
+    ['answers a promise that fails', async () => JSON.parse('{')],
+    ['writes a number', ({ remaining }: Decision) => ({ 'X-Left': remaining })],
+    ['writes another script', () => ({ 'X-Left': 'четыре' })],
+    ['writes two lines', () => ({ 'X-Left': '4\r\nSet-Cookie: a=b' })],
+    ['writes a name that is none', () => ({ 'X Left': '4' })],
+    ['says how long the answer is', () => ({ 'Content-Length': '1', Trailer: 'X-Left' })],
+  ])('leaves out what a function gets wrong that %s, and warns once', async (_, wrong) => {
+    const right = ({ limit }: Decision) => ({ 'X-RateLimit-Limit': String(limit) });
+    const app = await open(['ietf', wrong, right]);
+    const allowed = await ask(app, 2);
+    expect(allowed.status).toBe(200);
+    expect(allowed.body).toEqual({});
+    expect(told(allowed)).toEqual({
+      'RateLimit-Policy': ['"default";q=5;w=10'],
+      RateLimit: ['"default";r=3;t=2'],
+      'X-RateLimit-Limit': ['5'],
+    });
+    const refused = await ask(app, 4);
+    expect(refused.status).toBe(429);
+    expect(told(refused)).toMatchObject({ 'Retry-After': ['2'], 'X-RateLimit-Limit': ['5'] });
+    expect(valuesOf(refused, 'Set-Cookie')).toEqual([]);
+    expect(app.logs.warnings('option headers')).toHaveLength(1);
+    expect(app.logs.ofLimiter('warn')).toHaveLength(1);
+  });
+
+  it('lets a function overrule what stands before it, but not when to come back', async () => {
+    const mine = () => ({ 'ratelimit-policy': 'ask us', 'retry-after': '0' });
+    const refused = await ask(await open(['ietf', mine]), 6);
+    expect(told(refused)).toEqual({
+      'RateLimit-Policy': ['ask us'],
+      RateLimit: ['"default";r=0;t=2'],
+      'Retry-After': ['2'],
+      'Cache-Control': ['no-store'],
+    });
+  });
+
   it.each([[false], [[]]])('says only when to come back for %j', async (headers) => {
     const app = await open(headers);
     expect(told(await ask(app, 1))).toEqual({});

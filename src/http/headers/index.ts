@@ -18,3 +18,4 @@ export type HeaderDialectName = keyof typeof HEADER_DIALECTS;
 
 export { contradiction } from './contradiction.js';
 export type { HeaderDialect } from './dialect.js';
+export { guarded } from './guarded.js';
