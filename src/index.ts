@@ -41,6 +41,7 @@ export {
   type TierAnswer,
 } from './core/index.js';
 export type { HeaderDialect, HeaderDialectName } from './http/headers/index.js';
+export type { ProblemBody } from './http/problem-body.js';
 export type { RefusalBody } from './http/refusal-body.js';
 export type { UnavailableBody } from './http/unavailable-body.js';
 export { RateLimit, SkipRateLimit } from './nest/decorators.js';
@@ -74,6 +75,7 @@ export type {
 export { RateLimitGuard, RateLimitGuardParts } from './nest/rate-limit.guard.js';
 export { RateLimitModule } from './nest/rate-limit.module.js';
 export { RateLimitService } from './nest/rate-limit.service.js';
+export type { RefusalFunction, RefusalOption } from './nest/refusal-bodies.js';
 export type { RequestCost } from './nest/request-cost.js';
 export type { Reservation } from './nest/reservation.js';
 export type { RuleChange } from './nest/rule-changes.js';

@@ -3,6 +3,9 @@ import type { Decision } from '../core/index.js';
 import { refusalBody } from '../http/refusal-body.js';
 import { unavailableBody } from '../http/unavailable-body.js';
 
+/** What a refusal answers: an object as it is; text as the message that Nest makes a body of. */
+export type AnyBody = object | string;
+
 /**
  * Thrown by the guard for a refused request: a 429 that says which policy refused and when to
  * come back.
@@ -14,7 +17,7 @@ export class RateLimitExceededException extends HttpException {
   /** The same request is allowed after this; `Infinity` when it never will be. */
   readonly retryAfterMillis: number;
 
-  constructor(decision: Decision, body: object = refusalBody(decision)) {
+  constructor(decision: Decision, body: AnyBody = refusalBody(decision)) {
     super(body, 429);
     this.decision = decision;
     this.policy = decision.policy;
@@ -33,7 +36,7 @@ export class RateLimitUnavailableException extends HttpException {
   /** When it is worth asking again, 1 or more: an estimate. */
   readonly retryAfterMillis: number;
 
-  constructor(decision: Decision, body: object = unavailableBody(decision)) {
+  constructor(decision: Decision, body: AnyBody = unavailableBody(decision)) {
     super(body, 503);
     this.decision = decision;
     this.policy = decision.policy;
@@ -44,11 +47,11 @@ export class RateLimitUnavailableException extends HttpException {
 type Refusal = RateLimitExceededException | RateLimitUnavailableException;
 
 /** The exception of a refusal over HTTP. */
-export function createRefusal(decision: Decision): Refusal {
+export function createRefusal(decision: Decision, body?: AnyBody): Refusal {
   return withoutStack(() =>
     decision.reason === 'store'
-      ? new RateLimitUnavailableException(decision)
-      : new RateLimitExceededException(decision),
+      ? new RateLimitUnavailableException(decision, body)
+      : new RateLimitExceededException(decision, body),
   );
 }
 

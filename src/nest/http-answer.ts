@@ -1,16 +1,20 @@
+import type { ExecutionContext } from '@nestjs/common';
 import type { Decision } from '../core/index.js';
 import { guarded, HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { retryAfter } from '../http/retry-after.js';
 import { createRefusal } from './exceptions.js';
 import type { HttpPlatform, HttpResponse } from './http-platform.js';
+import { type RefusalBodies, refusalBodies } from './refusal-bodies.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
 
 /** Tells decisions over HTTP. */
 export class HttpAnswer {
   private readonly dialects: readonly HeaderDialect[];
+  private readonly bodies: RefusalBodies;
 
-  constructor({ headers }: Pick<Settings, 'headers'>, warnings: Warnings) {
+  constructor({ headers, refusal }: Pick<Settings, 'headers' | 'refusal'>, warnings: Warnings) {
+    this.bodies = refusalBodies(refusal, warnings);
     this.dialects = headers.map((one, i) => {
       if (typeof one === 'string') return HEADER_DIALECTS[one];
       return guarded(one, (did) =>
@@ -23,16 +27,25 @@ export class HttpAnswer {
    * Headers on every answer; the exception on a refusal. Without the store there are none that tell
    * the limit: what is left of it is not known, and a share of this process is not the policy.
    *
+   * @param context for a refusal's body by a function of the application
    * @throws RateLimitExceededException or RateLimitUnavailableException
    */
-  tell(decision: Decision, platform: HttpPlatform, response: HttpResponse): true {
+  tell(
+    decision: Decision,
+    platform: HttpPlatform,
+    response: HttpResponse,
+    context?: ExecutionContext,
+  ): true {
     if (decision.limit === Number.POSITIVE_INFINITY) return true;
     this.tellHeaders(decision, platform, response);
     if (decision.allowed) return true;
     const seconds = retryAfter(decision);
     if (seconds !== undefined) platform.setHeader(response, 'Retry-After', seconds);
     platform.setHeader(response, 'Cache-Control', 'no-store');
-    throw createRefusal(decision);
+    // Nest's filter keeps a type that is there, and has none of its own for objects.
+    const { mediaType } = this.bodies;
+    if (mediaType !== undefined) platform.setHeader(response, 'Content-Type', mediaType);
+    throw createRefusal(decision, this.bodies.of?.(decision, context));
   }
 
   /** The headers that tell the limit, on an answer whatever it is. */

@@ -9,6 +9,8 @@ export interface HttpPlatform {
   /** The template that the router matched, as the framework spells it. */
   template(request: HttpRequest): string | undefined;
   method(request: HttpRequest): string;
+  /** As somebody set it before: one value, several, or none. */
+  getHeader(response: HttpResponse, name: string): unknown;
   setHeader(response: HttpResponse, name: string, value: string): void;
   removeHeader(response: HttpResponse, name: string): void;
   /** Node's own response. */
@@ -28,6 +30,7 @@ const express: HttpPlatform = {
     return typeof path === 'string' ? (request.baseUrl ?? '') + path : undefined;
   },
   method: (request) => request.method,
+  getHeader: (response, name) => response.getHeader(name),
   setHeader: (response, name, value) => response.setHeader(name, value),
   removeHeader: (response, name) => response.removeHeader(name),
   raw: (response) => response,
@@ -40,6 +43,7 @@ const express: HttpPlatform = {
 const fastify: HttpPlatform = {
   template: (request) => request.routeOptions?.url,
   method: (request) => request.method,
+  getHeader: (response, name) => response.getHeader(name),
   setHeader: (response, name, value) => response.header(name, value),
   removeHeader: (response, name) => response.removeHeader(name),
   raw: (response) => response.raw,

@@ -4,6 +4,7 @@ import type { CheckedOptions } from '../core/rule-types.js';
 import type { DimensionOption } from './dimension-options.js';
 import type { OneDialect } from './header-options.js';
 import type { RateLimitGuard } from './rate-limit.guard.js';
+import type { RefusalOption } from './refusal-bodies.js';
 import type { TierOf, TierResolver } from './tier-resolver.js';
 
 /** An id as applications keep it; nothing is nobody. */
@@ -67,6 +68,13 @@ export interface RateLimitOptions {
   readonly headers?: HeadersOption;
   /** What counts as one call over GraphQL. */
   readonly graphql?: GraphqlOptions;
+  /**
+   * The body of a refusal over HTTP: `json`; `problem` for `application/problem+json` (RFC 9457); or
+   * a function of the decision, which answers an object, sent as JSON, or text, the message of
+   * Nest's usual body. Where the function throws or answers something else, the body is that of
+   * `json`, with one warning. Default `json`.
+   */
+  readonly refusal?: RefusalOption;
   /** Where counters live. By default in this process. */
   readonly store?: RateLimitStore;
   /** Bits of an IPv6 address that make one client, 1 … 128. Default 56. */

@@ -11,6 +11,7 @@ import {
   readHeaders,
 } from './header-options.js';
 import type { GraphqlOptions, RateLimitOptions, RulesFileOption } from './options.js';
+import type { RefusalOption } from './refusal-bodies.js';
 import { TierResolver } from './tier-resolver.js';
 
 /** Of the whole module. */
@@ -40,6 +41,7 @@ export interface Settings
   readonly order: 'first' | 'registered';
   readonly headers: readonly OneDialect[];
   readonly graphql: Required<GraphqlOptions>;
+  readonly refusal: RefusalOption;
   readonly ipv6Prefix: number;
   readonly maxWaiters: number;
   readonly maxLogLimit: number;
@@ -102,6 +104,10 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   ],
   headers: [isHeadersOption, HEADERS_IN_WORDS],
   graphql: [isGraphql, '{ per } with resolver or operation'],
+  refusal: [
+    (value) => value === 'json' || value === 'problem' || isFunction(value),
+    'json, problem, or a function of the decision',
+  ],
   store: [(value) => value instanceof RateLimitStore, 'a RateLimitStore'],
   ipv6Prefix: [wholeIn(1, 128), 'a whole number of bits, 1 to 128'],
   maxWaiters: [wholeIn(0, 1e7), 'a whole number, 0 to 10000000'],
@@ -151,6 +157,7 @@ function withDefaults(options: RateLimitOptions, faults: Faults): Settings {
     mode: options.mode ?? 'enforce',
     headers: readHeaders(options.headers ?? 'ietf', faults),
     graphql: { per: options.graphql?.per ?? 'resolver' },
+    refusal: options.refusal ?? 'json',
     ipv6Prefix: options.ipv6Prefix ?? 56,
     maxWaiters: options.maxWaiters ?? DEFAULT_MAX_WAITERS,
     maxLogLimit: options.maxLogLimit ?? DEFAULT_MAX_LOG_LIMIT,

@@ -684,6 +684,16 @@ const FAULTS: FaultyCase[] = [
     { code: 'OPTION_VALUE', place: /headers/, given: /true/, problem: /ietf/ },
   ],
   [
+    'an unknown kind of body',
+    option({ refusal: 'xml' }),
+    { code: 'OPTION_VALUE', place: /refusal/, given: /xml/, problem: /json, problem, or a fun/ },
+  ],
+  [
+    'a body that is no function',
+    option({ refusal: { error: 'slow down' } }),
+    { code: 'OPTION_VALUE', place: /refusal/, given: /slow down/, problem: /a function of/ },
+  ],
+  [
     'a prefix of 0 bits',
     option({ ipv6Prefix: 0 }),
     { code: 'OPTION_VALUE', place: /ipv6Prefix/, given: /^0$/, problem: /1 to 128/ },

@@ -1,5 +1,5 @@
-import { show } from '../../core/fault.js';
 import { isPromise } from '../../core/maybe-promise.js';
+import { shown } from '../shown.js';
 import type { HeaderDialect } from './dialect.js';
 
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
@@ -46,14 +46,4 @@ function faultOf(name: string, value: unknown): string | undefined {
   if (FRAMING.includes(name.toLowerCase())) return `wrote ${name}, which is up to the server`;
   if (typeof value === 'string' && VALUE.test(value)) return undefined;
   return `gave ${name} the value ${shown(value)}, which is no text of visible ASCII`;
-}
-
-/** For a log line. Never throws, whatever the value does when it is looked at. */
-function shown(value: unknown): string {
-  try {
-    const text = value instanceof Error ? String(value) : show(value);
-    return text.slice(0, 120).replace(/[^\x20-\x7e]/g, '?');
-  } catch {
-    return 'something that cannot be shown';
-  }
 }
