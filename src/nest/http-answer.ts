@@ -1,5 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Decision } from '../core/index.js';
+import { exposedHeaders } from '../http/exposed-headers.js';
 import { guarded, HEADER_DIALECTS, type HeaderDialect } from '../http/headers/index.js';
 import { retryAfter } from '../http/retry-after.js';
 import { createRefusal } from './exceptions.js';
@@ -8,14 +9,20 @@ import { type RefusalBodies, refusalBodies } from './refusal-bodies.js';
 import type { Settings } from './settings.js';
 import type { Warnings } from './warnings.js';
 
+const EXPOSE = 'Access-Control-Expose-Headers';
+
+type AnswerSettings = Pick<Settings, 'headers' | 'refusal' | 'exposeHeaders'>;
+
 /** Tells decisions over HTTP. */
 export class HttpAnswer {
   private readonly dialects: readonly HeaderDialect[];
   private readonly bodies: RefusalBodies;
+  private readonly exposes: boolean;
 
-  constructor({ headers, refusal }: Pick<Settings, 'headers' | 'refusal'>, warnings: Warnings) {
-    this.bodies = refusalBodies(refusal, warnings);
-    this.dialects = headers.map((one, i) => {
+  constructor(settings: AnswerSettings, warnings: Warnings) {
+    this.exposes = settings.exposeHeaders;
+    this.bodies = refusalBodies(settings.refusal, warnings);
+    this.dialects = settings.headers.map((one, i) => {
       if (typeof one === 'string') return HEADER_DIALECTS[one];
       return guarded(one, (did) =>
         warnings.once(`headers ${i}`, `A function of the option headers ${did}; left out`),
@@ -50,10 +57,13 @@ export class HttpAnswer {
 
   /** The headers that tell the limit, on an answer whatever it is. */
   tellHeaders(decision: Decision, platform: HttpPlatform, response: HttpResponse): void {
+    const told: string[] | undefined = this.exposes ? [] : undefined;
     for (const dialect of decision.degraded ? [] : this.dialects) {
       const headers = dialect(decision);
       for (const name in headers) platform.setHeader(response, name, headers[name]!);
+      told?.push(...Object.keys(headers));
     }
+    if (told) expose([...told, 'Retry-After'], platform, response);
   }
 
   /** Takes back what was told of an earlier decision: another one counts. */
@@ -63,4 +73,9 @@ export class HttpAnswer {
       for (const name in dialect(decision)) platform.removeHeader(response, name);
     }
   }
+}
+
+function expose(names: readonly string[], platform: HttpPlatform, response: HttpResponse): void {
+  const present = platform.getHeader(response, EXPOSE);
+  platform.setHeader(response, EXPOSE, exposedHeaders(present, names));
 }

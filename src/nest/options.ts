@@ -69,6 +69,11 @@ export interface RateLimitOptions {
   /** What counts as one call over GraphQL. */
   readonly graphql?: GraphqlOptions;
   /**
+   * Has pages of other origins read these headers and `Retry-After`: their names join those in
+   * `Access-Control-Expose-Headers`. Default false.
+   */
+  readonly exposeHeaders?: boolean;
+  /**
    * The body of a refusal over HTTP: `json`; `problem` for `application/problem+json` (RFC 9457); or
    * a function of the decision, which answers an object, sent as JSON, or text, the message of
    * Nest's usual body. Where the function throws or answers something else, the body is that of

@@ -41,6 +41,7 @@ export interface Settings
   readonly order: 'first' | 'registered';
   readonly headers: readonly OneDialect[];
   readonly graphql: Required<GraphqlOptions>;
+  readonly exposeHeaders: boolean;
   readonly refusal: RefusalOption;
   readonly ipv6Prefix: number;
   readonly maxWaiters: number;
@@ -104,6 +105,7 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   ],
   headers: [isHeadersOption, HEADERS_IN_WORDS],
   graphql: [isGraphql, '{ per } with resolver or operation'],
+  exposeHeaders: [(value) => typeof value === 'boolean', 'true or false'],
   refusal: [
     (value) => value === 'json' || value === 'problem' || isFunction(value),
     'json, problem, or a function of the decision',
@@ -157,6 +159,7 @@ function withDefaults(options: RateLimitOptions, faults: Faults): Settings {
     mode: options.mode ?? 'enforce',
     headers: readHeaders(options.headers ?? 'ietf', faults),
     graphql: { per: options.graphql?.per ?? 'resolver' },
+    exposeHeaders: options.exposeHeaders ?? false,
     refusal: options.refusal ?? 'json',
     ipv6Prefix: options.ipv6Prefix ?? 56,
     maxWaiters: options.maxWaiters ?? DEFAULT_MAX_WAITERS,

@@ -684,6 +684,11 @@ const FAULTS: FaultyCase[] = [
     { code: 'OPTION_VALUE', place: /headers/, given: /true/, problem: /ietf/ },
   ],
   [
+    'headers to expose by name',
+    option({ exposeHeaders: ['RateLimit'] }),
+    { code: 'OPTION_VALUE', place: /exposeHeaders/, given: /RateLimit/, problem: /true or false/ },
+  ],
+  [
     'an unknown kind of body',
     option({ refusal: 'xml' }),
     { code: 'OPTION_VALUE', place: /refusal/, given: /xml/, problem: /json, problem, or a fun/ },

@@ -25,7 +25,10 @@ describe('the answer over HTTP', () => {
       after: one.retryAfterMillis,
       of: ctx.getClass().name,
     });
-    const answer = new HttpAnswer({ headers: ['ietf'], refusal }, new Warnings());
+    const answer = new HttpAnswer(
+      { headers: ['ietf'], refusal, exposeHeaders: false },
+      new Warnings(),
+    );
     const response: HttpResponse = new Headers();
     let thrown: unknown;
     try {
