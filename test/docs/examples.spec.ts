@@ -26,6 +26,7 @@ const DOCUMENTS = [
   'docs/afterwards.md',
   'docs/redis.md',
   'docs/who-asks.md',
+  'docs/headers.md',
   'docs/running.md',
   'docs/transports.md',
 ];
