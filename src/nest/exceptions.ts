@@ -6,6 +6,11 @@ import { unavailableBody } from '../http/unavailable-body.js';
 /** What a refusal answers: an object as it is; text as the message that Nest makes a body of. */
 export type AnyBody = object | string;
 
+/** Else Nest makes a message of the class' name, which tells filters nothing. */
+function hasMessage(body: AnyBody): boolean {
+  return typeof body === 'string' || 'message' in body;
+}
+
 /**
  * Thrown by the guard for a refused request: a 429 that says which policy refused and when to
  * come back.
@@ -19,6 +24,7 @@ export class RateLimitExceededException extends HttpException {
 
   constructor(decision: Decision, body: AnyBody = refusalBody(decision)) {
     super(body, 429);
+    if (!hasMessage(body)) this.message = refusalBody(decision).message;
     this.decision = decision;
     this.policy = decision.policy;
     this.retryAfterMillis = decision.retryAfterMillis;
@@ -38,6 +44,7 @@ export class RateLimitUnavailableException extends HttpException {
 
   constructor(decision: Decision, body: AnyBody = unavailableBody(decision)) {
     super(body, 503);
+    if (!hasMessage(body)) this.message = unavailableBody(decision).message;
     this.decision = decision;
     this.policy = decision.policy;
     this.retryAfterMillis = decision.retryAfterMillis;

@@ -52,8 +52,9 @@ function faultOf(body: unknown): string | undefined {
     body.then(undefined, () => undefined);
     return 'answered a promise; a refusal is told at once';
   }
-  if (typeof body !== 'object' || body === null) {
-    return `answered ${shown(body)}, which is neither an object nor text`;
+  // Of errors frameworks make a body as they like, or a 500.
+  if (typeof body !== 'object' || body === null || body instanceof Error) {
+    return `answered ${shown(body)}, which is neither a plain object nor text`;
   }
   const written: unknown = JSON.stringify(body);
   return written === undefined ? 'answered an object that is nothing in JSON' : undefined;

@@ -183,6 +183,7 @@ describe.each(ADAPTERS)('the body of a refusal on %s', (adapter) => {
     ['answers nothing', () => undefined],
     ['answers null', () => null],
     ['answers a number', () => 429],
+    ['answers an error', () => new Error('slow down')],
     ['answers a function', () => () => ({})],
     ['answers a promise', async () => ({})],
     ['answers a promise that fails', async () => JSON.parse('{')],
@@ -205,7 +206,8 @@ describe.each(ADAPTERS)('the body of a refusal on %s', (adapter) => {
     @Catch(RateLimitExceededException)
     class OwnFilter implements ExceptionFilter {
       catch(exception: RateLimitExceededException, host: ArgumentsHost) {
-        seen.push(exception.getResponse(), exception.policy, exception.retryAfterMillis);
+        seen.push(exception.getResponse(), exception.message);
+        seen.push(exception.policy, exception.retryAfterMillis);
         const response = host.switchToHttp().getResponse();
         response.status(418).header('Content-Type', 'text/plain; charset=utf-8').send('slowly');
       }
@@ -218,7 +220,7 @@ describe.each(ADAPTERS)('the body of a refusal on %s', (adapter) => {
     expect(refused.status).toBe(418);
     expect(valuesOf(refused, 'Content-Type')).toEqual(['text/plain; charset=utf-8']);
     expect(refused.text).toBe('slowly');
-    expect(seen).toEqual([PROBLEM, 'default', 10_000]);
+    expect(seen).toEqual([PROBLEM, PROBLEM.detail, 'default', 10_000]);
   });
 
   it('goes out as a problem by a filter that extends the one of Nest', async () => {
