@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  FEATURE_NAMES,
-  isCovered,
-  TRANSPORT_NAMES,
-  type TransportName,
-} from '../e2e/transports/core-suite.js';
+import { FEATURE_NAMES, isCovered, TRANSPORT_NAMES } from '../e2e/transports/core-suite.js';
 
 const TEXT = readFileSync(join(__dirname, '../../docs/transports.md'), 'utf8');
 const [, COVERED] = TEXT.split('\n## ') as [string, string];
 
 /** What a cell says: of both versions of Nest, of one, or of none. */
-function cellOf(transport: TransportName, feature: (typeof FEATURE_NAMES)[number]): string {
+function cellOf(
+  transport: (typeof TRANSPORT_NAMES)[number],
+  feature: (typeof FEATURE_NAMES)[number],
+): string {
   const versions = ([11, 12] as const).filter((nest) => isCovered(transport, feature, nest));
   return versions.length === 2 ? 'yes' : versions.length === 1 ? `Nest ${versions}` : '–';
 }

@@ -3,6 +3,7 @@ import {
   Catch,
   Controller,
   type ExceptionFilter,
+  type ExecutionContext,
   Get,
   type HttpException,
 } from '@nestjs/common';
@@ -158,6 +159,15 @@ describe.each(ADAPTERS)('the body of a refusal on %s', (adapter) => {
     expect(typeOf(refused)).toBe('application/json');
     expect(refused.body).toEqual({ code: 'SLOW_DOWN', after: 10_000 });
     expect(valuesOf(refused, 'Retry-After')).toEqual(['10']);
+    expect(app.logs.ofLimiter('warn')).toEqual([]);
+  });
+
+  it('is by a function that looks at the request', async () => {
+    const app = await open((_decision: Decision, ctx: ExecutionContext) => ({
+      path: ctx.switchToHttp().getRequest().url,
+      handler: ctx.getHandler().name,
+    }));
+    expect((await ask(app)).body).toEqual({ path: '/plain', handler: 'plain' });
     expect(app.logs.ofLimiter('warn')).toEqual([]);
   });
 

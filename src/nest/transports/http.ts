@@ -70,7 +70,7 @@ export class HttpCall implements Call {
   }
 
   tell(decision: Decision): true {
-    return this.answer.tell(decision, this.platform, this.response);
+    return this.answer.tell(decision, this.platform, this.response, this.context);
   }
 
   untell(decision: Decision): void {
