@@ -77,15 +77,45 @@ export function quote(text: string): string {
   return JSON.stringify(shown);
 }
 
-/** Any value as the text to show for it. */
+/** Any value as the text to show for it; never throws, whatever the value does when it is read. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+  try {
+    if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+    return jsonOf(value) ?? Object.prototype.toString.call(value);
+  } catch {
+    return `${typeof value === 'function' ? 'a function' : 'an object'} that cannot be read`;
+  }
+}
+
+function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {
-    return Object.prototype.toString.call(value);
+    return undefined;
   }
+}
+
+/** What was thrown says of itself. Anything can be thrown, so this never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    const { message, name } = (thrown ?? {}) as { readonly message?: unknown; name?: unknown };
+    if (typeof message === 'string' && message !== '') return message;
+    if (typeof name === 'string' && thrown instanceof Error) return name;
+  } catch {
+    // Then it is shown as any other value.
+  }
+  return show(thrown);
+}
+
+/** What was thrown, as an error. */
+export function errorOf(thrown: unknown): Error {
+  try {
+    if (thrown instanceof Error) return thrown;
+  } catch {
+    // A revoked proxy is an instance of nothing.
+  }
+  return new Error(messageOf(thrown));
 }
 
 /** The candidate that is at most two edits (one for short words) away, for a hint. */

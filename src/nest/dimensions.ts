@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { ExecutionContext } from '@nestjs/common';
-import { show } from '../core/fault.js';
+import { messageOf } from '../core/fault.js';
 import type { MaybePromise } from '../core/index.js';
 import { isPromise } from '../core/maybe-promise.js';
 import type { DimensionSettings } from './dimension-options.js';
@@ -107,7 +107,7 @@ export class Dimensions {
 
   private failed(name: string, { secret }: DimensionSettings, error: unknown): undefined {
     // An error may quote what it could not read.
-    const said = secret ? '' : `: ${error instanceof Error ? error.message : show(error)}`;
+    const said = secret ? '' : `: ${messageOf(error)}`;
     return this.warn(name, `has a function that failed${said}`);
   }
 

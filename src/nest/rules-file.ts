@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { types } from 'node:util';
-import { quote, show } from '../core/fault.js';
+import { messageOf, quote } from '../core/fault.js';
 import type { Clock, MaybePromise } from '../core/index.js';
 
 /** What a ConfigMap may hold; a larger file is no book of rules, whatever it is. */
@@ -78,7 +78,7 @@ export class RulesFile {
     } catch (error) {
       if (this.closing.signal.aborted) return;
       // Without a clock nothing says when to look again.
-      const text = `${quote(this.options.path)} is looked at no more, its clock failed: ${said(error)}`;
+      const text = `${quote(this.options.path)} is looked at no more, its clock failed: ${messageOf(error)}`;
       await this.call(() => this.tell.unreadable(new Error(text, { cause: error })));
     }
   }
@@ -120,7 +120,7 @@ export class RulesFile {
   private async lost(error: unknown): Promise<void> {
     if (!this.readable) return;
     this.readable = false;
-    const given = isError(error) ? error : new Error(said(error), { cause: error });
+    const given = isError(error) ? error : new Error(messageOf(error), { cause: error });
     await this.call(() => this.tell.unreadable(given));
   }
 
@@ -139,7 +139,7 @@ export class RulesFile {
     try {
       await listener();
     } catch (error) {
-      const text = `A listener of ${quote(this.options.path)} failed: ${said(error)}`;
+      const text = `A listener of ${quote(this.options.path)} failed: ${messageOf(error)}`;
       const detail = isError(error) ? error.stack : undefined;
       process.emitWarning(text, { type: 'RateLimitWarning', ...(detail && { detail }) });
     }
@@ -169,10 +169,6 @@ function tooLarge(path: string, size: number): Error {
 
 function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
-}
-
-function said(error: unknown): string {
-  return isError(error) ? error.message : show(error);
 }
 
 /** Also one of another context: Node's own are, where a program is run in one. */

@@ -6,6 +6,7 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { type Observable, tap } from 'rxjs';
+import { messageOf } from '../core/fault.js';
 import type { Settling } from './admission.js';
 import { RateLimitGuardParts } from './rate-limit.guard.js';
 import { nameOf } from './request-cost.js';
@@ -41,8 +42,8 @@ export class RateLimitSettling implements NestInterceptor {
       if (actual !== undefined) outlay.costs(actual);
     } catch (error) {
       const name = nameOf(context);
-      const text = `The settle of @RateLimit on ${name} failed, and the estimate stays spent: ${error}`;
-      this.parts.warnings.once(`settle ${name}`, text);
+      const text = `The settle of @RateLimit on ${name} failed, and the estimate stays spent`;
+      this.parts.warnings.once(`settle ${name}`, `${text}: ${messageOf(error)}`);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { Faults, nearest } from '../core/fault.js';
+import { Faults, messageOf, nearest } from '../core/fault.js';
 import type { Clock } from '../core/index.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { SteadyClock } from '../core/steady-clock.js';
@@ -43,8 +43,8 @@ export class TierSource {
       { cacheMillis, timeoutMillis },
       {
         failed: (userId, error) => {
-          const said = error instanceof Error ? error.message : String(error);
-          warnings.warn(`tierOf failed, and the last known tiers are used, else none: ${said}`);
+          const text = 'tierOf failed, and the last known tiers are used, else none';
+          warnings.warn(`${text}: ${messageOf(error)}`);
           events.emit({ type: 'tier-failed', userId, error });
         },
         recovered: () => {
@@ -65,7 +65,7 @@ export class TierSource {
       this.resolver = this.parts.moduleRef.get<TierResolver>(tierOf, { strict: false });
     } catch (error) {
       const { name } = tierOf;
-      const problem = `no module provides it, or not one for the whole application: ${(error as Error).message}`;
+      const problem = `no module provides it, or not one for the whole application: ${messageOf(error)}`;
       faults.add({ code: 'OPTION_VALUE', place: 'option tierOf', given: name, problem });
     }
   }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { messageOf } from '../core/fault.js';
 
 /** What is told to whoever runs the application; most of it once, however often it happens. */
 export class Warnings {
@@ -19,7 +20,7 @@ export class Warnings {
 
   /** The store cannot be asked: told once a failure, by whoever notices it. */
   storeFailed(name: string, error: unknown): void {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     this.logger.warn(
       `The ${name} store failed, and each rule does as its onStoreError says: ${said}`,
     );

@@ -35,6 +35,7 @@ const ALICE = { 'x-user': 'alice' };
 
 interface Asked {
   readonly estimate?: unknown;
+  readonly silent?: boolean;
   readonly actual?: unknown;
   readonly fail?: boolean;
 }
@@ -74,8 +75,8 @@ class Model {
 
   @RateLimit('fixed-window,100,10', {
     cost: async (ctx) => estimate(ctx),
-    settle: async () => {
-      throw new Error('no bill');
+    settle: async (ctx) => {
+      throw bodyOf(ctx).silent ? Object.create(null) : new Error('no bill');
     },
   })
   @Post('later')
@@ -215,6 +216,13 @@ describe.each(ADAPTERS)('what a request costs, on %s', (adapter) => {
     for (let i = 0; i < 3; i++) await post(running, '/later', { estimate: 10 });
     expect(await peek(running, '/later')).toBe(70);
     expect(running.logs.warnings('settle', 'Model.later', 'no bill')).toHaveLength(1);
+  });
+
+  it('stays so too where settle throws what has no text', async () => {
+    const running = await open();
+    expect((await post(running, '/later', { estimate: 10, silent: true })).status).toBe(201);
+    expect(await peek(running, '/later')).toBe(90);
+    expect(running.logs.warnings('settle', 'Model.later')).toHaveLength(1);
   });
 
   it('stays as it was estimated where the handler throws', async () => {

@@ -19,6 +19,7 @@ const ALICE = { 'x-user': 'alice' };
 const FAILURES = [
   'rejects',
   'throws',
+  'throws what has no text',
   'answers without a decision',
   'resolves to nothing',
 ] as const;
@@ -39,6 +40,8 @@ class UnsteadyStore extends RateLimitStore {
         return Promise.reject(new Error('the cable is out'));
       case 'throws':
         throw new Error('the cable is out');
+      case 'throws what has no text':
+        throw Object.create(null);
       case 'answers without a decision':
         return [];
       case 'resolves to nothing':
@@ -189,7 +192,9 @@ describe.each(ADAPTERS)('a store that fails, on %s', (adapter) => {
       await statuses(running, 20, '/plain', ALICE);
       await statuses(running, 5, '/strict', ALICE);
       expect(told(running).failed).toHaveLength(1);
-      expect(told(running).failed[0]).toMatch(/the cable is out|without a decision|undefined/);
+      expect(told(running).failed[0]).toMatch(
+        /the cable is out|without a decision|undefined|: \{\}$/,
+      );
       running.store.failure = undefined;
       running.clock.advance(1000);
       await statuses(running, 5, '/plain', ALICE);

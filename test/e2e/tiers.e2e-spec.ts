@@ -116,6 +116,13 @@ describe.each(ADAPTERS)('tiers on %s', (adapter) => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no database'))],
+    ['rejects with what has no text', () => Promise.reject(Object.create(null))],
+    [
+      'throws what has no text',
+      () => {
+        throw Object.create(null);
+      },
+    ],
     ['answers a number', () => 5],
     ['answers faulty rules', () => 'fixed-window,0,10'],
     ['answers a dimension nobody has', () => 'fixed-window,9,10,by=tenant'],

@@ -1,3 +1,5 @@
+import { messageOf } from '../../core/fault.js';
+
 /** How many instances share the limits: a number, a function that knows, or counted in Redis. */
 export type InstancesOption = number | (() => number) | 'auto';
 
@@ -92,7 +94,7 @@ export class Instances {
       if (isCount(count)) return count;
       answer = given(count);
     } catch (error) {
-      answer = String(error);
+      answer = `Error: ${messageOf(error)}`;
     }
     this.warn(answer);
     return 1;

@@ -6,6 +6,7 @@
  *   asks ──► pending ──(end of tick)──► batches of ≤ 64 entries ──► EVALSHA ──► decisions
  */
 import { performance } from 'node:perf_hooks';
+import { errorOf } from '../../core/fault.js';
 import { Batch, type OnRefusal } from './batch.js';
 import type { RedisConnection } from './clients/connection.js';
 import type { Request } from './request.js';
@@ -114,7 +115,7 @@ class Call {
       if (!this.over) this.finish(undefined, () => this.batch.settle(reply, this.parts.onRefusal));
     } catch (error) {
       if (!this.over && startsWith(error, 'TRYAGAIN')) return this.split();
-      if (!this.over) this.fail(error instanceof Error ? error : new Error(String(error)));
+      if (!this.over) this.fail(errorOf(error));
     } finally {
       clearTimeout(this.timer);
     }

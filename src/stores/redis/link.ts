@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { errorOf } from '../../core/fault.js';
 import type { RedisConnection } from './clients/connection.js';
 import { Lane, type LaneParts } from './lane.js';
 import type { Request } from './request.js';
@@ -89,7 +90,7 @@ export class Link {
       this.clock.sample(seconds! * 1000 + Math.floor(micros! / 1000), performance.now());
       this.synced = this.parts.connection.ready;
     } catch (error) {
-      this.lastError = error instanceof Error ? error : new Error(String(error));
+      this.lastError = errorOf(error);
     } finally {
       this.syncing = false;
     }

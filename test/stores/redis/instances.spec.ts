@@ -80,6 +80,12 @@ describe('a function that knows the instances', () => {
       },
       'got Error: not yet',
     ],
+    [
+      () => {
+        throw Object.create(null);
+      },
+      'got Error: {}',
+    ],
   ])('counts as 1 when it answers badly, with one warning (%#)', (answer, said) => {
     const { instances, warnings } = create(answer as () => number);
     expect([instances.count, instances.count]).toEqual([1, 1]);

@@ -1,3 +1,5 @@
+export { errorOf as asError } from '../../../core/fault.js';
+
 /**
  * One socket to one server, as the adapter of a client library opens it: used once, never mended.
  * When it is gone another one is opened, here and not in the libraries, so that all of them behave
@@ -72,9 +74,4 @@ export function readAddress(given: unknown, defaultPort = 6379): Address {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? defaultPort : Number(port),
   };
-}
-
-/** What was thrown, as an error. */
-export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
