@@ -92,13 +92,13 @@ function readEntries(raw: readonly SmallEntry[], faults: Faults): TierRules | un
     entries.set(read.placed.place, read);
   }
   const sorted = [...entries.keys()].sort().map((place) => entries.get(place)!);
-  const told = sorted.map(({ api, placed }) => ({ ...placed, place: placeText(api) }));
+  const told = sorted.map(({ api, placed }) => ({ ...placed, place: answerPlace(api) }));
   checkNames(told, faults);
   return faults.list.length > before || sorted.length === 0 ? undefined : theOne(sorted);
 }
 
 function readEntry({ api, value }: SmallEntry, faults: Faults): TierEntry | undefined {
-  const policy = readPolicy(value, placeText(api), faults);
+  const policy = readPolicy(value, answerPlace(api), faults);
   const name = api === undefined ? undefined : formatApiName(parseApiName(api));
   const place = name === undefined ? 'tier' : `tier.api.${name}`;
   return policy && { api: name, placed: { policy, place, label: 'tier' } };
@@ -106,7 +106,7 @@ function readEntry({ api, value }: SmallEntry, faults: Faults): TierEntry | unde
 
 function twice({ api, value }: SmallEntry, faults: Faults): void {
   const problem = 'it is given twice in one book';
-  faults.add({ code: 'BOOK_KEY', place: placeText(api), given: show(value), problem });
+  faults.add({ code: 'BOOK_KEY', place: answerPlace(api), given: show(value), problem });
 }
 
 /**
@@ -128,7 +128,8 @@ function remember(key: string, rules: TierRules): void {
   known.set(key, rules);
 }
 
-function placeText(api: string | undefined): string {
+/** Where faults of an answer stand. */
+export function answerPlace(api: string | undefined): string {
   return api === undefined ? PLACE : `${PLACE}, api ${quote(api)}`;
 }
 

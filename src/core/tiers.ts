@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.js';
 import type { Clock } from './clock.js';
 import { isPromise } from './maybe-promise.js';
 import { SteadyClock } from './steady-clock.js';
@@ -50,9 +51,9 @@ const PAUSE_MILLIS = 1000;
  * What is remembered and what is on its way are two lists, so that neither crowds out the other.
  */
 export class Tiers {
-  private readonly memories = new Map<string, Memory>();
+  private readonly memories: BoundedMap<Memory>;
   /** One for each user who is being looked up; what is not here any more is not remembered. */
-  private readonly lookUps = new Map<string, TierLookUp>();
+  private readonly lookUps: BoundedMap<TierLookUp>;
   /** Those that somebody waits for, also when they are given up. */
   private readonly awaited = new Set<TierLookUp>();
   private readonly health: TierHealth;
@@ -60,7 +61,6 @@ export class Tiers {
   private readonly clock: Clock;
   private readonly cacheMillis: number;
   private readonly timeoutMillis: number;
-  private readonly maxEntries: number;
 
   /**
    * @param resolve may throw, reject or hang
@@ -77,7 +77,8 @@ export class Tiers {
     this.health = new TierHealth(tell, PAUSE_MILLIS);
     this.cacheMillis = cacheMillis;
     this.timeoutMillis = timeoutMillis;
-    this.maxEntries = maxEntries;
+    this.memories = new BoundedMap(maxEntries);
+    this.lookUps = new BoundedMap(maxEntries);
   }
 
   /**
@@ -116,6 +117,13 @@ export class Tiers {
     if (memory) memory.freshUntilMillis = 0;
   }
 
+  /** Forgets the answers that hold no longer, also as the last known ones. */
+  forget(isOver: (tier: Tier | undefined) => boolean): void {
+    for (const [userId, { tier }] of this.memories) {
+      if (isOver(tier)) this.memories.delete(userId);
+    }
+  }
+
   /** Lets go whoever waits, with the last known answers; from now on nobody is asked. */
   close(): void {
     this.closed = true;
@@ -125,8 +133,6 @@ export class Tiers {
 
   private ask(userId: string, ctx: unknown, now: number): MaybePromise<Tier | undefined> {
     const lookUp = new TierLookUp(userId, now, this.clock);
-    this.lookUps.delete(userId);
-    if (this.lookUps.size >= this.maxEntries) deleteFirst(this.lookUps);
     // Before anything is asked, since whoever is asked may ask for the same tier.
     this.lookUps.set(userId, lookUp);
     try {
@@ -173,7 +179,12 @@ export class Tiers {
     this.lookUps.delete(userId);
     const now = this.clock.nowMillis();
     const freshUntilMillis = now + this.cacheMillis;
-    this.remember(userId, { tier, answeredMillis: now, freshUntilMillis, pausedUntilMillis: 0 });
+    this.memories.set(userId, {
+      tier,
+      answeredMillis: now,
+      freshUntilMillis,
+      pausedUntilMillis: 0,
+    });
     this.health.succeeded(userId, now);
     return tier;
   }
@@ -194,23 +205,9 @@ export class Tiers {
     if (memory) memory.pausedUntilMillis = pausedUntilMillis;
     else {
       const nothing = { tier: undefined, answeredMillis: undefined, freshUntilMillis: 0 };
-      this.remember(userId, { ...nothing, pausedUntilMillis });
+      this.memories.set(userId, { ...nothing, pausedUntilMillis });
     }
     this.health.failed(userId, error, now);
     return memory?.tier;
-  }
-
-  /** The least recently renewed gives way. */
-  private remember(userId: string, memory: Memory): void {
-    this.memories.delete(userId);
-    if (this.memories.size >= this.maxEntries) deleteFirst(this.memories);
-    this.memories.set(userId, memory);
-  }
-}
-
-function deleteFirst(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
   }
 }

@@ -59,7 +59,10 @@ export class Lifecycle {
     if (this.catalog.hasResolvers) keepReplies(this.adapterHost.httpAdapter);
     this.doors.settle(guard, this.door, this.catalog, this.rules.now);
     tellAtStart(this);
-    this.rules.watch(() => warnOfRules(this));
+    this.rules.watch(() => {
+      this.tierSource.rulesReplaced();
+      warnOfRules(this);
+    });
     this.stopTelling = tellStoreEvents(this);
     this.watchRulesFile();
   }

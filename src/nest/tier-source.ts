@@ -2,12 +2,14 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { Faults, messageOf, nearest } from '../core/fault.js';
 import type { Clock } from '../core/index.js';
+import { NamedRules } from '../core/policy-names.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
 import { SteadyClock } from '../core/steady-clock.js';
-import { readTierAnswer, type Tier } from '../core/tier-rules.js';
+import { answerPlace, readTierAnswer, type Tier, type TierRules } from '../core/tier-rules.js';
 import { Tiers } from '../core/tiers.js';
 import type { CurrentRules } from './current-rules.js';
 import type { RateLimitEvents } from './events.js';
+import type { RulesInForce } from './rules-in-force.js';
 import type { Settings } from './settings.js';
 import { type TierOf, TierResolver } from './tier-resolver.js';
 import type { Warnings } from './warnings.js';
@@ -31,6 +33,8 @@ export class TierSource {
   /** Undefined where no tiers are asked for. */
   readonly tiers: Tiers | undefined;
   private readonly unknown = new Set<string>();
+  /** The names that are taken, and under which rules they are. */
+  private names: { readonly of: RulesInForce; readonly taken: NamedRules } | undefined;
   private resolver: TierResolver | undefined;
 
   constructor(private readonly parts: TierParts) {
@@ -70,6 +74,16 @@ export class TierSource {
     }
   }
 
+  /** Other rules are in force: what was answered may have a name by now that they have given. */
+  rulesReplaced(): void {
+    this.tiers?.forget((tier) => {
+      if (tier === undefined || typeof tier === 'string') return false;
+      const faults = new Faults();
+      this.check(tier, faults);
+      return faults.list.length > 0;
+    });
+  }
+
   private ask(userId: string, ctx: ExecutionContext | undefined): unknown {
     if (this.resolver) return this.resolver.tierOf(userId, ctx);
     const { tierOf } = this.parts.settings;
@@ -81,14 +95,31 @@ export class TierSource {
   private read(answer: unknown): Tier | undefined {
     const faults = new Faults();
     const tier = readTierAnswer(answer, faults);
-    if (tier !== undefined && typeof tier !== 'string') {
-      for (const { placed } of tier.entries) {
-        checkAvailable(placed.policy, placed.place, this.parts.surroundings, faults);
-      }
-    }
+    if (tier !== undefined && typeof tier !== 'string') this.check(tier, faults);
     faults.throwIfAny();
     if (typeof tier === 'string') this.warnUnknown(tier);
     return tier;
+  }
+
+  /** What the rules ask for is there, and no name of theirs stands for another rule. */
+  private check({ entries }: TierRules, faults: Faults): void {
+    for (const { api, placed } of entries) {
+      const told = { ...placed, place: answerPlace(api) };
+      checkAvailable(told.policy, told.place, this.parts.surroundings, faults);
+      if (placed.policy.rules.some(({ name }) => name !== undefined)) {
+        this.takenNames().check(told, faults);
+      }
+    }
+  }
+
+  private takenNames(): NamedRules {
+    const { now } = this.parts.rules;
+    if (this.names?.of !== now) {
+      const taken = new NamedRules();
+      for (const placed of [...now.book.entries, ...now.decoratedPolicies()]) taken.add(placed);
+      this.names = { of: now, taken };
+    }
+    return this.names.taken;
   }
 
   /** Such a user goes without a tier, by the other rules of the book. */

@@ -19,7 +19,7 @@ import {
 import { RedisStore } from 'nestjs-doorman/redis';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { ADAPTERS, byHeader, start, statuses } from './support.js';
+import { ADAPTERS, byHeader, type Running, start, statuses } from './support.js';
 
 class SignIn implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -52,6 +52,12 @@ class Shop {
   @SkipRateLimit()
   @Get('skipped')
   skipped() {
+    return {};
+  }
+
+  @RateLimit('fixed-window,8,10,name=noted')
+  @Get('noted')
+  noted() {
     return {};
   }
 
@@ -250,6 +256,75 @@ describe.each(ADAPTERS)('tiers on %s', (adapter) => {
     expect(() => promised.service.checkSync('alice', '/orders')).toThrow(TypeError);
     const known = await limitOf(() => 'pro', 'bob');
     expect(known.service.checkSync('alice', '/orders').limit).toBe(5);
+  });
+});
+
+describe('a name in rules that are answered', () => {
+  const FLOOD = 'fixed-window,3,10,name=flood,by=user';
+  const open = async (answer: () => TierAnswer, more = {}, rules: object = BOOK) => {
+    const limits = byHeader(rules, { tierOf: answer, ...more } as object);
+    return start('express', { limits, controllers });
+  };
+  const limit = async ({ service }: Running, user = 'alice') =>
+    (await service.check(user, '/orders')).limit;
+
+  it('is a failure where the book has another rule of that name: never its counter', async () => {
+    const wide = 'fixed-window,1000,10,name=flood,by=user';
+    const running = await open(() => wide, {}, { ...BOOK, always: FLOOD });
+    expect(count(await statuses(running, 9, '/orders', as('alice')))).toBe(2);
+    const said = ['tierOf failed', 'for the answer of tierOf: the name "flood" is taken by'];
+    expect(running.logs.warnings(...said)).toHaveLength(1);
+  });
+
+  it('is a failure where a decorator has another rule of that name', async () => {
+    const running = await open(() => ({ api: { '/a': 'fixed-window,9,10,name=noted' } }));
+    expect(await limit(running)).toBe(2);
+    const place = 'the answer of tierOf, api "/a": the name "noted" is taken by';
+    expect(running.logs.warnings('tierOf failed', place)).toHaveLength(1);
+  });
+
+  it('shares the counter of the book where the rule is the same', async () => {
+    const running = await open(() => FLOOD, {}, { always: FLOOD });
+    expect(count(await statuses(running, 9, '/orders', as('alice')))).toBe(3);
+    expect(running.logs.ofLimiter('warn')).toEqual([]);
+  });
+
+  it.each([0, 30_000])('is looked for in each book that is in force, kept %i ms', async (kept) => {
+    const answer = 'fixed-window,5,10,name=own';
+    const running = await open(() => answer, { tierCacheMillis: kept });
+    const reload = (own: number) =>
+      running.service.reload({ ...BOOK, policy: { own: `fixed-window,${own},10,name=own` } });
+    expect(await limit(running)).toBe(5);
+    reload(6);
+    expect(await limit(running)).toBe(2);
+    expect(running.logs.warnings('tierOf failed', '"own" is taken')).toHaveLength(1);
+    expect((await running.service.explain('alice', '/orders')).tier).toBeUndefined();
+    reload(5);
+    running.clock.advance(1000);
+    expect(await limit(running)).toBe(5);
+  });
+
+  it('has what was answered asked for again after a reload in no other case', async () => {
+    let asked = 0;
+    const running = await open(() => `fixed-window,5,10${asked++ > 0 ? '' : ',name=own'}`);
+    expect(await limit(running)).toBe(5);
+    running.service.reload({ ...BOOK, policy: { other: 'fixed-window,6,10,name=other' } });
+    expect(await limit(running)).toBe(5);
+    expect(asked).toBe(1);
+  });
+});
+
+describe('faults of an answer', () => {
+  it('are told where they stand in it', async () => {
+    const tierOf = () => ({ api: { '/a': 'fixed-window,9,10,by=tenant' } });
+    const running = await start('express', {
+      limits: byHeader(BOOK, { tierOf } as object),
+      controllers,
+    });
+    await running.service.check('alice', '/orders');
+    expect(running.logs.warnings('tierOf failed', 'the answer of tierOf, api "/a"')).toHaveLength(
+      1,
+    );
   });
 });
 
