@@ -12,7 +12,7 @@ import {
 } from './header-options.js';
 import type { GraphqlOptions, RateLimitOptions, RulesFileOption } from './options.js';
 import type { RefusalOption } from './refusal-bodies.js';
-import { TierResolver } from './tier-resolver.js';
+import { isResolver } from './tier-resolver.js';
 
 /** Of the whole module. */
 export type ModuleMode = 'enforce' | 'shadow' | 'off';
@@ -80,10 +80,6 @@ function isGraphql(value: unknown): boolean {
   return (per === 'resolver' || per === 'operation') && Object.keys(others).length === 0;
 }
 
-function isResolver(value: unknown): boolean {
-  return typeof value === 'function' || value instanceof TierResolver;
-}
-
 /** Each option, what it takes, and that in words. */
 const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   rules: [(value) => isText(value) || isObject(value), 'a rule book, as an object or as text'],
@@ -95,7 +91,10 @@ const OPTIONS: Record<keyof RateLimitOptions, readonly [Check, string]> = {
   skip: [isFunction, 'a function of the execution context'],
   dimensions: [isObject, 'an object with a function for each name'],
   secretKey: [checkSecretKey, 'text of 16 characters or more'],
-  tierOf: [isResolver, 'a function of the user id, a TierResolver, or the class of one'],
+  tierOf: [
+    (value) => isFunction(value) || isResolver(value),
+    'a function of the user id, a TierResolver, or the class of one',
+  ],
   tierCacheMillis: [wholeIn(0, 2 ** 31), 'whole milliseconds, 0 to 2147483648'],
   tierTimeoutMillis: [wholeIn(1, 2 ** 31), 'whole milliseconds, 1 to 2147483648'],
   mode: oneOf('enforce', 'shadow', 'off'),

@@ -11,7 +11,7 @@ import type { CurrentRules } from './current-rules.js';
 import type { RateLimitEvents } from './events.js';
 import type { RulesInForce } from './rules-in-force.js';
 import type { Settings } from './settings.js';
-import { type TierOf, TierResolver } from './tier-resolver.js';
+import { isResolver, isResolverClass, type TierOf, type TierResolver } from './tier-resolver.js';
 import type { Warnings } from './warnings.js';
 
 /** Tiers nobody defined that are told of; more at once would be names made up as they go. */
@@ -36,10 +36,14 @@ export class TierSource {
   /** The names that are taken, and under which rules they are. */
   private names: { readonly of: RulesInForce; readonly taken: NamedRules } | undefined;
   private resolver: TierResolver | undefined;
+  private readonly callable: TierOf | undefined;
 
   constructor(private readonly parts: TierParts) {
     const { settings, clock, events, warnings } = parts;
-    if (settings.tierOf === undefined) return;
+    const { tierOf } = settings;
+    if (tierOf === undefined) return;
+    if (isResolver(tierOf)) this.resolver = tierOf;
+    else if (!isResolverClass(tierOf)) this.callable = tierOf;
     const { tierCacheMillis: cacheMillis, tierTimeoutMillis: timeoutMillis } = settings;
     this.tiers = new Tiers(
       (userId, ctx) => this.ask(userId, ctx as ExecutionContext | undefined),
@@ -63,14 +67,15 @@ export class TierSource {
   /** Finds the provider that the option names; what is wrong with it is added to `faults`. */
   prepare(faults: Faults): void {
     const { tierOf } = this.parts.settings;
-    if (tierOf instanceof TierResolver) this.resolver = tierOf;
     if (!isResolverClass(tierOf)) return;
+    const fault = (problem: string) =>
+      faults.add({ code: 'OPTION_VALUE', place: 'option tierOf', given: tierOf.name, problem });
     try {
-      this.resolver = this.parts.moduleRef.get<TierResolver>(tierOf, { strict: false });
+      const provided: unknown = this.parts.moduleRef.get(tierOf, { strict: false });
+      if (isResolver(provided)) this.resolver = provided;
+      else fault('what is provided for it has no method tierOf');
     } catch (error) {
-      const { name } = tierOf;
-      const problem = `no module provides it, or not one for the whole application: ${messageOf(error)}`;
-      faults.add({ code: 'OPTION_VALUE', place: 'option tierOf', given: name, problem });
+      fault(`no module provides it, or not one for the whole application: ${messageOf(error)}`);
     }
   }
 
@@ -86,9 +91,8 @@ export class TierSource {
 
   private ask(userId: string, ctx: ExecutionContext | undefined): unknown {
     if (this.resolver) return this.resolver.tierOf(userId, ctx);
-    const { tierOf } = this.parts.settings;
-    if (isResolverClass(tierOf)) throw new Error(`${tierOf.name} is not there yet`);
-    return (tierOf as TierOf)(userId, ctx);
+    if (!this.callable) throw new Error('The provider of tierOf is not there yet');
+    return this.callable(userId, ctx);
   }
 
   /** @throws RateLimitConfigError for an answer that is no tier and no rules */
@@ -135,8 +139,4 @@ export class TierSource {
       `tierOf answers "${tier}", which the rule book does not define${meant}; ${known}. Such users go without a tier`,
     );
   }
-}
-
-function isResolverClass(value: unknown): value is new () => TierResolver {
-  return typeof value === 'function' && value.prototype instanceof TierResolver;
 }

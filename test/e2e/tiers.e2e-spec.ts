@@ -5,6 +5,7 @@ import {
   Get,
   Injectable,
   Module,
+  Scope,
   UnauthorizedException,
   UseGuards,
 } from '@nestjs/common';
@@ -19,7 +20,7 @@ import {
 import { RedisStore } from 'nestjs-doorman/redis';
 import { describeWithRedis, RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
-import { ADAPTERS, byHeader, type Running, start, statuses } from './support.js';
+import { ADAPTERS, byHeader, faultsOf, type Running, start, statuses } from './support.js';
 
 class SignIn implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -256,6 +257,68 @@ describe.each(ADAPTERS)('tiers on %s', (adapter) => {
     expect(() => promised.service.checkSync('alice', '/orders')).toThrow(TypeError);
     const known = await limitOf(() => 'pro', 'bob');
     expect(known.service.checkSync('alice', '/orders').limit).toBe(5);
+  });
+});
+
+describe('the option tierOf', () => {
+  class Plans implements TierResolver {
+    private readonly plans = new Map([['alice', 'pro']]);
+
+    tierOf(userId: string) {
+      return this.plans.get(userId);
+    }
+  }
+  class Blank {}
+  const limitsOf = (tierOf: unknown) => byHeader(BOOK, { tierOf } as object);
+  const limit = async ({ service, logs }: Running) => {
+    expect(logs.ofLimiter('warn')).toEqual([]);
+    return (await service.check('alice', '/orders')).limit;
+  };
+
+  it('may be the class of a provider that implements TierResolver, and extends nothing', async () => {
+    const running = await start('express', { limits: limitsOf(Plans), providers: [Plans] });
+    expect(await limit(running)).toBe(5);
+  });
+
+  it('may be TierResolver itself, where one is provided in its place', async () => {
+    const providers = [{ provide: TierResolver, useClass: Plans }];
+    const running = await start('express', { limits: limitsOf(TierResolver), providers });
+    expect(await limit(running)).toBe(5);
+  });
+
+  it.each([
+    ['a resolver', new Plans()],
+    ['any object with a method tierOf', { tierOf: () => 'pro' }],
+    ['a function', () => 'pro'],
+  ])('may be %s', async (_, tierOf) => {
+    expect(await limit(await start('express', { limits: limitsOf(tierOf) }))).toBe(5);
+  });
+
+  it.each([
+    ['nobody provides', Plans, [], 'no module provides it'],
+    [
+      'lives for one request',
+      Plans,
+      [{ provide: Plans, useClass: Plans, scope: Scope.REQUEST }],
+      '',
+    ],
+    ['has no method tierOf', Blank, [Blank], 'has no method tierOf'],
+    ['is provided as nothing', Plans, [{ provide: Plans, useValue: null }], 'no method tierOf'],
+  ])('is a fault at the start as a class that %s', async (_, tierOf, providers, problem) => {
+    expect(await faultsOf({ limits: limitsOf(tierOf), providers })).toMatchObject([
+      {
+        code: 'OPTION_VALUE',
+        place: 'option tierOf',
+        given: tierOf.name,
+        problem: expect.stringContaining(problem),
+      },
+    ]);
+  });
+
+  it.each([5, 'pro', null, {}, { tierOf: 5 }])('is a fault at the start as %j', async (tierOf) => {
+    expect(await faultsOf({ limits: limitsOf(tierOf) })).toMatchObject([
+      { code: 'OPTION_VALUE', place: 'option tierOf' },
+    ]);
   });
 });
 
