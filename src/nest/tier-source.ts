@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { Faults, messageOf, nearest } from '../core/fault.js';
+import { Faults, messageOf, nearest, quote } from '../core/fault.js';
 import type { Clock } from '../core/index.js';
 import { NamedRules } from '../core/policy-names.js';
 import { checkAvailable, type Surroundings } from '../core/rule-availability.js';
@@ -16,6 +16,9 @@ import type { Warnings } from './warnings.js';
 
 /** Tiers nobody defined that are told of; more at once would be names made up as they go. */
 const MAX_UNKNOWN = 20;
+
+/** Tiers of the book that one line lists. */
+const MAX_LISTED = 20;
 
 /** What tiers are told by. */
 export interface TierParts {
@@ -133,10 +136,16 @@ export class TierSource {
     this.unknown.add(tier);
     const names = [...book.tierNames];
     const near = nearest(tier, names);
-    const meant = near === undefined ? '' : ` (did you mean "${near}"?)`;
-    const known = names.length > 0 ? `the tiers are ${names.join(', ')}` : 'no tier is defined';
+    const meant = near === undefined ? '' : ` (did you mean ${quote(near)}?)`;
     this.parts.warnings.warn(
-      `tierOf answers "${tier}", which the rule book does not define${meant}; ${known}. Such users go without a tier`,
+      `tierOf answers ${quote(tier)}, which the rule book does not define${meant}; ${listOf(names)}. Such users go without a tier`,
     );
   }
+}
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return 'no tier is defined';
+  const more = names.length - MAX_LISTED;
+  const listed = names.slice(0, MAX_LISTED).map(quote).join(', ');
+  return `the tiers are ${listed}${more > 0 ? `, and ${more} more` : ''}`;
 }

@@ -377,6 +377,40 @@ describe('a name in rules that are answered', () => {
   });
 });
 
+describe('a tier that nobody defined', () => {
+  it('is told in one line of bearable length, twenty of them at most, and with twenty names', async () => {
+    const named = Array.from({ length: 30 }, (_, i) => [`tier ${i}\n[Nest] ERROR`, BOOK.default]);
+    const { service, logs } = await start('express', {
+      limits: byHeader(
+        { ...BOOK, tier: Object.fromEntries(named) },
+        { tierOf: (userId) => `${userId} ${'x'.repeat(10_000)}\n[Nest] ERROR` },
+      ),
+    });
+    for (let i = 0; i < 30; i++) await service.check(`user ${i}`, '/orders');
+    const warnings = logs.warnings('does not define');
+    expect(warnings).toHaveLength(20);
+    for (const text of warnings) {
+      expect(text).toMatch(/^tierOf answers "user \d+ x+\.\.\.", /);
+      expect(text).toContain('"tier 19\\n[Nest] ERROR", and 10 more.');
+      expect(text).not.toContain('\n');
+    }
+  });
+
+  it('is told with the names there are, and where there are none', async () => {
+    const said = async (rules: object) => {
+      const limits = byHeader(rules, { tierOf: () => 'enterprise' });
+      const { service, logs } = await start('express', { limits });
+      await service.check('alice', '/orders');
+      return logs.ofLimiter('warn');
+    };
+    const none = 'tierOf answers "enterprise", which the rule book does not define; ';
+    expect(await said(BOOK)).toEqual([`${none}the tiers are "pro". Such users go without a tier`]);
+    expect(await said({ default: BOOK.default })).toEqual([
+      `${none}no tier is defined. Such users go without a tier`,
+    ]);
+  });
+});
+
 describe('faults of an answer', () => {
   it('are told where they stand in it', async () => {
     const tierOf = () => ({ api: { '/a': 'fixed-window,9,10,by=tenant' } });
