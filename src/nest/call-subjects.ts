@@ -66,6 +66,11 @@ export class CallSubjects {
     });
   }
 
+  /** What such a call takes from; of a rule that is left out, one warning. */
+  counters({ asker, plans }: Subject): Counter[] {
+    return countersOf(plans, asker, this.warnSkipped);
+  }
+
   /** Each id in its one spelling. */
   idOf(userId: string | undefined): string | undefined {
     const { normalizeId } = this.parts;

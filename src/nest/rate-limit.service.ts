@@ -2,8 +2,9 @@ import type { Observable } from 'rxjs';
 import { visitOf } from '../core/acquire-options.js';
 import type { Counter } from '../core/counter-plan.js';
 import type { Decision, MaybePromise, PolicySource, RuleBook } from '../core/index.js';
-import { andThen, isPromise } from '../core/maybe-promise.js';
-import { type CallSubjects, countersOf } from './call-subjects.js';
+import { andThen } from '../core/maybe-promise.js';
+import { decidedAtOnce } from './at-once.js';
+import { type CallSubjects, countersOf, type Subject } from './call-subjects.js';
 import { CallerCounters } from './caller-counters.js';
 import type { Deciding } from './deciding.js';
 import { describeHandlers, type HandlerDescription } from './describing.js';
@@ -15,9 +16,7 @@ import type { CallOptions, CheckOptions, ServiceParts, WaitOptions } from './ser
 import type { Keep } from './settlements.js';
 import type { PolicyUtilisation } from './utilisation.js';
 
-/**
- * Decides by hand what the guard decides for requests: by the same rules and counters.
- */
+/** Decides by hand what the guard decides for requests: by the same rules and counters. */
 export class RateLimitService {
   private readonly calls: CallSubjects;
   private readonly deciding: Deciding;
@@ -63,19 +62,16 @@ export class RateLimitService {
   /**
    * The same at once, where the store and `tierOf` are synchronous.
    *
-   * @throws TypeError where one of them answers with a promise
+   * @throws TypeError where one of them answers with a promise; then nothing stays taken
    */
   checkSync<const T extends PolicySource>(
     userId: string | undefined,
     api: string,
     options: CheckOptions<T> = {},
   ): Decision {
-    const decision = this.run(userId, api, options);
-    if (!isPromise(decision)) return decision;
-    decision.catch(() => undefined);
-    throw new TypeError(
-      `checkSync needs what is synchronous: store (${this.parts.store.name}), tierOf`,
-    );
+    const subject = this.calls.deciding(userId, api, options);
+    const take = (one: Subject, keep?: Keep) => this.take(one, options, keep);
+    return decidedAtOnce(subject, take, this.parts.store);
   }
 
   /**
@@ -92,10 +88,10 @@ export class RateLimitService {
     options: WaitOptions<T> = {},
   ): Promise<Decision> {
     const visit = visitOf(options, this.deciding.clock.nowMillis());
-    const { asker, plans } = await this.calls.deciding(userId, api, options);
-    const counters = countersOf(plans, asker, this.calls.warnSkipped);
+    const subject = await this.calls.deciding(userId, api, options);
+    const counters = this.calls.counters(subject);
     const wait = (some: readonly Counter[]) => this.deciding.waiting.acquire(some, visit);
-    return this.deciding.take(counters, asker, visit.cost, { wait });
+    return this.deciding.take(counters, subject.asker, visit.cost, { wait });
   }
 
   /**
@@ -212,9 +208,12 @@ export class RateLimitService {
     options: CheckOptions,
     keep?: Keep,
   ): MaybePromise<Decision> {
-    return andThen(this.calls.deciding(userId, api, options), ({ asker, plans }) => {
-      const counters = countersOf(plans, asker, this.calls.warnSkipped);
-      return this.deciding.take(counters, asker, options.cost, { keep });
-    });
+    return andThen(this.calls.deciding(userId, api, options), (subject) =>
+      this.take(subject, options, keep),
+    );
+  }
+
+  private take(subject: Subject, { cost }: CheckOptions, keep?: Keep): MaybePromise<Decision> {
+    return this.deciding.take(this.calls.counters(subject), subject.asker, cost, { keep });
   }
 }

@@ -431,6 +431,17 @@ describe('checkSync', () => {
     expect((await service.check('alice', 'mail')).allowed).toBe(true);
   });
 
+  it('takes nothing, or gives it back, where it throws for a store that answers by promise', async () => {
+    const service = await serviceOf(byHeader(NINE, { store: new SlowStore(new MemoryStore()) }));
+    const policy = `${NINE.default} & fixed-window,9,20,mode=shadow`;
+    for (let i = 0; i < 20; i++) {
+      expect(() => service.checkSync('alice', 'mail', { policy })).toThrow(TypeError);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const { rules } = await service.explain('alice', 'mail', { policy });
+    expect(rules.map(({ remaining }) => remaining)).toEqual([9, 9]);
+  });
+
   it('throws TypeError, and leaves no promise behind, where the store fails', async () => {
     class BrokenStore extends SlowStore {
       override async decide(): Promise<never> {

@@ -258,6 +258,13 @@ describe.each(ADAPTERS)('tiers on %s', (adapter) => {
     const known = await limitOf(() => 'pro', 'bob');
     expect(known.service.checkSync('alice', '/orders').limit).toBe(5);
   });
+
+  it('have checkSync take nothing where they are promised, so that nobody pays twice', async () => {
+    const { service } = await limitOf(async () => 'pro', 'bob');
+    expect(() => service.checkSync('alice', '/orders')).toThrow(/tierOf/);
+    expect((await service.check('alice', '/orders')).remaining).toBe(4);
+    expect(service.checkSync('alice', '/orders').remaining).toBe(3);
+  });
 });
 
 describe('the option tierOf', () => {
