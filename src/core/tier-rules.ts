@@ -69,10 +69,11 @@ export function readTierAnswer(answer: unknown, faults: Faults): Tier | undefine
 function readText(text: string, faults: Faults): Tier | undefined {
   if (text.trim() === '') return noTier(text, faults);
   if (isPolicyName(text)) return text.trim();
-  const found = known.get(text);
+  const key = `text ${text}`;
+  const found = known.get(key);
   if (found) return found;
   const rules = readEntries([{ value: text }], faults);
-  if (rules) remember(text, rules);
+  if (rules) remember(key, rules);
   return rules;
 }
 
@@ -114,8 +115,7 @@ function twice({ api, value }: SmallEntry, faults: Faults): void {
  * they are: a database answers a new one each time, and a kept one may be changed in between.
  */
 function theOne(entries: readonly TierEntry[]): TierRules {
-  // Rule text never begins so.
-  const key = JSON.stringify(entries.map(({ api, placed }) => [api, `${placed.policy}`]));
+  const key = `read ${JSON.stringify(entries.map(({ api, placed }) => [api, `${placed.policy}`]))}`;
   const found = known.get(key);
   if (found) return found;
   const rules = new TierRules(entries);

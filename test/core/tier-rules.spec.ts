@@ -99,6 +99,36 @@ describe('the answer of a look-up of tiers', () => {
     expect(textOf(limits)).toBe('token-bucket,6,10s');
   });
 
+  it('is what it says, and not what it looks like as JSON', () => {
+    class Row {
+      readonly window = 10;
+
+      constructor(readonly limit: number) {}
+    }
+    Object.defineProperty(Row.prototype, 'toJSON', { value: () => ({ limit: 5, window: 10 }) });
+    expect(textOf(new Row(7))).toBe('token-bucket,7,10s');
+    expect(textOf(new Row(8))).toBe('token-bucket,8,10s');
+    expect(read({})).toBeUndefined();
+    for (const faulty of [
+      new Map([['default', rule(5)]]),
+      new Set([rule(5)]),
+      { limit: 5, window: 10, toJSON: () => ({ limit: 5, window: 10 }) },
+      { limit: 5, window: 10, burst: () => 5 },
+      { default: new Map() },
+    ]) {
+      expect(faultsOf(() => read(faulty)).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('is not taken for rules that were read before by a text that is none', () => {
+    read({ default: rule(5), api: { '/a': rule(6) } });
+    const text = JSON.stringify([
+      [null, 'fixed-window,5,10s'],
+      ['/a', 'fixed-window,6,10s'],
+    ]);
+    expect(faultsOf(() => read(text))[0]).toMatchObject({ code: 'RULE_ALGORITHM' });
+  });
+
   it('forgets rules when there are too many different ones', () => {
     const rules = read(rule(1_000_000));
     for (let limit = 1; limit <= 10_000; limit++) read(rule(limit));

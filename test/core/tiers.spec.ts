@@ -147,6 +147,17 @@ describe('a tier', () => {
     expect(told).toEqual(['c: broken']);
   });
 
+  it('is none where it cannot even be seen whether the answer is a promise', () => {
+    const answer = Object.defineProperty({}, 'then', {
+      get: () => {
+        throw new Error('broken');
+      },
+    });
+    const { tiers, told } = atOnce({ a: answer });
+    expect(now(tiers.tierOf('a'))).toBeUndefined();
+    expect(told).toEqual(['a: broken']);
+  });
+
   it('is asked by each call that does not find one under way, when nothing is to be kept', async () => {
     const { tiers, asked } = byHand({ cacheMillis: 0 });
     const calls = [tiers.tierOf('u'), tiers.tierOf('u')];
@@ -372,6 +383,26 @@ describe('a look-up that hangs', () => {
       expect(tiers.known('u')).toBeUndefined();
       asked[1]?.answer('pro');
       expect(await second).toBe('pro');
+    },
+  );
+
+  it.each([
+    [0, 1000],
+    [500, 1000],
+    [1000, 1000],
+    [0, 50],
+    [30_000, 1000],
+  ])(
+    'is begun at most once a second beside the waiting: kept %i ms, waited for %i ms',
+    async (cacheMillis, timeoutMillis) => {
+      const { tiers, clock, asked } = byHand({ cacheMillis, timeoutMillis });
+      for (let i = 0; i < 1000; i++) {
+        tiers.tierOf('u');
+        clock.advance(25);
+        await settle();
+      }
+      const times = Math.ceil(25_000 / Math.max(cacheMillis, timeoutMillis + 1000));
+      expect(asked).toHaveLength(times);
     },
   );
 
