@@ -5,6 +5,9 @@ import type { MaybePromise, TierAnswer } from '../core/index.js';
  * Says which tier a user has, or which rules of his own; undefined for none. Throwing is a failure:
  * the last known answer is used.
  *
+ * Calls of the service about the same user go without a tier when they are made at once; after an
+ * `await` they would wait for this very answer, until `tierTimeoutMillis` is over.
+ *
  * @param ctx undefined in calls of the service
  */
 export type TierOf = (

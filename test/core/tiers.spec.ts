@@ -179,6 +179,20 @@ describe('a tier', () => {
     expect(inner).toEqual([undefined]);
   });
 
+  it('is waited for no longer than the time-out where its own look-up asks for it later', async () => {
+    const { tiers, clock } = tiersOver(async (userId) => {
+      await settle();
+      await tiers.tierOf(userId);
+      return 'pro';
+    });
+    const first = tiers.tierOf('u');
+    await settle();
+    clock.advance(1000);
+    expect(await first).toBeUndefined();
+    await settle();
+    expect(now(tiers.tierOf('u'))).toBe('pro');
+  });
+
   it.each([
     ['empty', ''],
     ['__proto__', '__proto__'],

@@ -267,6 +267,102 @@ describe.each(ADAPTERS)('tiers on %s', (adapter) => {
   });
 });
 
+describe('a tier', () => {
+  const open = (tierOf: unknown, more = {}, rules: object = BOOK) =>
+    start('express', { limits: byHeader(rules, { tierOf, ...more } as object), controllers });
+
+  it('is asked for by the one spelling of an id, and invalidated by any', async () => {
+    const asked: string[] = [];
+    const tierOf = (userId: string) => (asked.push(userId) > 1 ? 'fixed-window,9,10' : 'pro');
+    const { service } = await open(tierOf, { normalizeId: (id: string) => id.toLowerCase() });
+    const limit = async (user: string) => (await service.check(user, '/orders')).limit;
+    expect([await limit('Alice'), await limit('ALICE')]).toEqual([5, 5]);
+    service.invalidateTier('aLICE');
+    expect(await limit('alice')).toBe(9);
+    expect(asked).toEqual(['alice', 'alice']);
+  });
+
+  it('is not asked for where rules are handed in, or the module is off', async () => {
+    const tierOf = jest.fn(() => 'pro');
+    const { service } = await open(tierOf);
+    const policy = 'fixed-window,9,10';
+    await service.check('alice', '/orders', { policy });
+    await service.peek('alice', '/orders', { policy });
+    await statuses(await open(tierOf, { mode: 'off' }), 1, '/orders', as('alice'));
+    expect(tierOf).not.toHaveBeenCalled();
+  });
+
+  it('is explained with its age', async () => {
+    const tierOf = (id: string) => ({ alice: 'pro', bob: 'fixed-window,5,10' })[id];
+    const { service, clock } = await open(tierOf);
+    for (const user of ['alice', 'bob', 'carol']) await service.check(user, '/orders');
+    clock.advance(4000);
+    const told = async (user: string) => (await service.explain(user, '/orders')).tier;
+    expect(await told('alice')).toEqual({ name: 'pro', ageMillis: 4000 });
+    expect(await told('bob')).toEqual({ name: 'fixed-window,5,10s', ageMillis: 4000 });
+    expect(await told('carol')).toBeUndefined();
+  });
+
+  it('is looked for in the book that is in force', async () => {
+    const { service } = await open(() => 'gold');
+    const limit = async () => (await service.peek('alice', '/orders')).limit;
+    expect(await limit()).toBe(2);
+    service.reload({ ...BOOK, tier: { gold: 'fixed-window,9,10' } });
+    expect(await limit()).toBe(9);
+    service.reload(BOOK);
+    expect(await limit()).toBe(2);
+  });
+
+  it('is joined by what always joins, named or answered as rules', async () => {
+    const always = 'fixed-window,3,10,by=user';
+    for (const answer of ['pro', 'fixed-window,5,10']) {
+      const running = await open(() => answer, {}, { ...BOOK, always });
+      expect(count(await statuses(running, 9, '/orders', as('alice')))).toBe(3);
+    }
+  });
+
+  it('goes on counting where only the limit of answered rules changed', async () => {
+    let limit = 5;
+    const { service } = await open(() => `fixed-window,${limit},10`);
+    const remaining = async () => (await service.check('alice', '/orders')).remaining;
+    expect([await remaining(), await remaining()]).toEqual([4, 3]);
+    limit = 9;
+    service.invalidateTier('alice');
+    expect(await remaining()).toBe(6);
+  });
+
+  it.each([0, 30_000])(
+    'is told by who asks the service of the same user, kept %i ms',
+    async (kept) => {
+      let asked = 0;
+      const running = await open(
+        async (userId: string) => {
+          asked++;
+          return (await running.service.check(userId, 'look-ups')).allowed ? 'pro' : undefined;
+        },
+        { tierCacheMillis: kept },
+      );
+      expect((await running.service.check('alice', '/orders')).limit).toBe(5);
+      expect(asked).toBe(1);
+    },
+  );
+
+  it('keeps no application from stopping while somebody waits for it', async () => {
+    const { app, service } = await open(hanging);
+    const check = service.check('alice', '/orders');
+    await app.close();
+    expect(await check).toMatchObject({ limit: 2 });
+  });
+
+  it('is the book’s behind the second door too, where the resolver fails', async () => {
+    const user = (req: { user?: { id: string } }) => req.user?.id;
+    const tierOf = () => Promise.reject(Object.create(null));
+    const limits = { rules: BOOK, user, tierOf } as object;
+    const running = await start('express', { limits, controllers });
+    expect(count(await statuses(running, 9, '/later', { 'x-later': 'alice' }))).toBe(2);
+  });
+});
+
 describe('the option tierOf', () => {
   class Plans implements TierResolver {
     private readonly plans = new Map([['alice', 'pro']]);
