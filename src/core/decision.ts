@@ -1,5 +1,6 @@
 import type { Cells, View } from './algorithms/index.js';
 import type { CounterPlan } from './counter-plan.js';
+import { showNumber } from './fault.js';
 
 /**
  * Why a request was refused: the quota is used up, the cost is above the capacity and never fits,
@@ -82,8 +83,7 @@ export function rulesOf(decision: Decision): readonly RuleDecision[] {
  */
 export function assertCost(cost: number): void {
   if (!(Number.isInteger(cost) && cost >= 0)) {
-    const given = typeof cost === 'number' ? String(cost) : `${typeof cost} ${String(cost)}`;
-    throw new RangeError(`A cost is a whole number, 0 or more, got ${given}`);
+    throw new RangeError(`A cost is a whole number, 0 or more, got ${showNumber(cost)}`);
   }
 }
 

@@ -96,6 +96,11 @@ function jsonOf(value: unknown): string | undefined {
   }
 }
 
+/** What was given in place of a number, with its type where it is none. */
+export function showNumber(value: unknown): string {
+  return typeof value === 'number' ? `${value}` : `${typeof value} ${show(value)}`;
+}
+
 /** What was thrown says of itself. Anything can be thrown, so this never throws. */
 export function messageOf(thrown: unknown): string {
   try {

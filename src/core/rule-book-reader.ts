@@ -48,7 +48,7 @@ export function readBook(books: readonly (readonly unknown[])[], faults: Faults)
   }
   if (mode !== undefined && !MODES.includes(mode as string)) {
     const problem = `mode is ${MODES.join(', ')}`;
-    const meant = nearest(String(mode), MODES);
+    const meant = nearest(show(mode), MODES);
     faults.add({ code: 'BOOK_VALUE', place: 'mode', given: show(mode), problem, meant });
   }
   return { entries: readEntries([...raw.values()], faults), mode: mode as string | undefined };

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from '@nestjs/common';
-import { type Faults, nearest, show } from '../core/fault.js';
+import { type Faults, nearest, show, showNumber } from '../core/fault.js';
 import type { MaybePromise } from '../core/index.js';
 import { andThen } from '../core/maybe-promise.js';
 
@@ -83,8 +83,7 @@ export function costOf(
 }
 
 function said(answer: unknown): string {
-  const shown = typeof answer === 'number' ? String(answer) : `${typeof answer} ${show(answer)}`;
-  return `a whole number, 0 or more, is expected, got ${shown}`;
+  return `a whole number, 0 or more, is expected, got ${showNumber(answer)}`;
 }
 
 /** A handler as a person names it. */

@@ -308,6 +308,7 @@ describe('a cost', () => {
     expect(() => assertCost(-1)).toThrow('A cost is a whole number, 0 or more, got -1');
     expect(() => assertCost(Number.NaN)).toThrow('got NaN');
     expect(() => assertCost('1' as never)).toThrow('got string 1');
+    expect(() => assertCost(Object.create(null))).toThrow('got object {}');
   });
 
   it.each([0, 1, 7, 2 ** 53 - 1])('may be %d', (cost) => {

@@ -589,6 +589,7 @@ describe('a faulty book', () => {
     [{ user: { u: { api: rule(1) } } }, 'user "u", api', rule(1)],
     [{ mode: 'shadwo' }, 'mode', 'shadwo'],
     [{ mode: 5 }, 'mode', '5'],
+    [{ mode: Object.create(null) }, 'mode', '{}'],
     ['mode =', 'mode', ''],
   ])('has a value of the wrong kind: %j', (source, place, given) => {
     expect(faultsOf(() => read(source))).toMatchObject([{ code: 'BOOK_VALUE', place, given }]);

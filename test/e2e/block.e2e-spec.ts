@@ -108,14 +108,21 @@ describe('block', () => {
     }
   });
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER, '60'])(
-    'throws RangeError for %p milliseconds, and blocks nothing',
-    async (given) => {
-      const service = await serve(NINE);
-      await expect(service.block('alice', 'mail', given as number)).rejects.toThrow(RangeError);
-      expect((await service.check('alice', 'mail')).allowed).toBe(true);
-    },
-  );
+  it.each([
+    0,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.MAX_SAFE_INTEGER,
+    '60',
+    Symbol('60'),
+    Object.create(null),
+  ])('throws RangeError for %p milliseconds, and blocks nothing', async (given) => {
+    const service = await serve(NINE);
+    await expect(service.block('alice', 'mail', given as number)).rejects.toThrow(RangeError);
+    expect((await service.check('alice', 'mail')).allowed).toBe(true);
+  });
 
   it('waits for a store that answers by promise, and tells when it fails', async () => {
     class Broken extends SlowStore {
