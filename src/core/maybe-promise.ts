@@ -11,6 +11,13 @@ export function andThen<T, R>(
   return isPromise(value) ? value.then(next) : next(value);
 }
 
+/** What was thrown, for those who ask later, if anybody does. */
+export function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
+}
+
 /** Promises of any library. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return (

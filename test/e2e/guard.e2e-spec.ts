@@ -202,6 +202,43 @@ describe.each(ADAPTERS)('how often the guard counts on %s', (adapter) => {
     expect(left(await app.http.get('/twice').set(ALICE))).toBe(7);
   });
 
+  it.each(['at once', 'by promise'])(
+    'says the same again, and counts once, where a refusal is caught: decided %s',
+    async (how) => {
+      const said: unknown[] = [];
+      @Injectable()
+      class Again implements CanActivate {
+        constructor(@Inject(RateLimitGuard) private readonly guard: RateLimitGuard) {}
+
+        async canActivate(context: ExecutionContext): Promise<boolean> {
+          const ask = async () => this.guard.canActivate(context);
+          said.push(await ask().catch((error) => error));
+          app.clock.advance(10_000);
+          said.push(await ask().catch((error) => error));
+          throw said.at(-1);
+        }
+      }
+      @Controller('again')
+      class AgainGuarded {
+        @UseGuards(Again)
+        @Get()
+        get() {
+          return {};
+        }
+      }
+      const store = how === 'at once' ? new MemoryStore() : new SlowStore(new MemoryStore());
+      const limits = byHeader(TWO, { store, guard: false } as object);
+      const app = await start(adapter, { limits, controllers: [AgainGuarded] });
+      const decided: boolean[] = [];
+      app.service.decisions$.subscribe(({ decision }) => decided.push(decision.allowed));
+      for (let i = 0; i < 2; i++) await app.service.check('alice', '/again');
+      expect((await app.http.get('/again').set(ALICE)).status).toBe(429);
+      expect(said[0]).toBeInstanceOf(RateLimitExceededException);
+      expect(said[1]).toBe(said[0]);
+      expect(decided).toEqual([true, true, false]);
+    },
+  );
+
   it('counts once while the first answer is still awaited', async () => {
     @Injectable()
     class AtOnce implements CanActivate {
