@@ -165,14 +165,23 @@ export function joinDecisions(rules: readonly RuleDecision[]): Decision {
 
 /**
  * One decision of rules that let in earlier, and of others that were asked later for the same
- * request.
+ * request. Of a refusal, policy and wait are the later one's own: a block is in no rule's part.
+ *
+ * @param degraded whether the earlier was said without the store
  */
-export function continueDecision(earlier: readonly RuleDecision[], later: Decision): Decision {
+export function continueDecision(
+  earlier: readonly RuleDecision[],
+  later: Decision,
+  degraded = false,
+): Decision {
   if (earlier.length === 0) return later;
-  if (later.limit === Number.POSITIVE_INFINITY) return joinDecisions(earlier);
-  const { allowed, reason, degraded } = later;
-  const joined = { ...joinDecisions([...earlier, ...rulesOf(later)]), allowed, reason };
-  return degraded ? { ...joined, degraded } : joined;
+  const isLimited = later.limit !== Number.POSITIVE_INFINITY;
+  const joint = joinDecisions(isLimited ? [...earlier, ...rulesOf(later)] : earlier);
+  const { allowed, reason, policy, limit, windowMillis, retryAfterMillis } = later;
+  const isOwn = !allowed && joint.retryAfterMillis <= retryAfterMillis;
+  const own = isOwn ? { policy, limit, windowMillis, retryAfterMillis } : {};
+  const decision = isLimited ? { ...joint, allowed, reason, ...own } : joint;
+  return degraded || later.degraded ? { ...decision, degraded: true } : decision;
 }
 
 /** All of the scarcest have to gain before the joint remaining grows; a full one never does. */

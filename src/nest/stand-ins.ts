@@ -4,13 +4,6 @@ import { encodeParts } from '../core/identity.js';
 import type { Decision, MaybePromise, RuleDecision } from '../core/index.js';
 import type { Taken } from './settlements.js';
 
-/** What is said at the second door of counters that were charged at the first. */
-interface Staying {
-  readonly rules: readonly RuleDecision[];
-  /** Whether that was said without the store. */
-  readonly degraded: boolean;
-}
-
 /**
  * What the first door charged, for a caller who may be known better at the second: there, counters
  * that still apply stay charged, and the address's are given back where it stood in for somebody.
@@ -59,7 +52,7 @@ export class StandIns {
     peek: (counters: readonly Counter[]) => MaybePromise<Decision>,
   ): MaybePromise<Decision> {
     if (!later.allowed) return this.joinRefusal(later, peek);
-    return joinDoors({ rules: this.staying(first), degraded: first.degraded === true }, later);
+    return continueDecision(this.staying(first), later, first.degraded);
   }
 
   private async joinRefusal(
@@ -72,7 +65,7 @@ export class StandIns {
     const staying = this.enforced().filter((counter) => applies.has(keyOf(counter)));
     if (staying.length === 0) return later;
     const now = await peek(staying);
-    return joinDoors({ rules: rulesOf(now), degraded: now.degraded === true }, later);
+    return continueDecision(rulesOf(now), later, now.degraded);
   }
 
   /** What the first decision said of the counters that still apply. */
@@ -93,16 +86,6 @@ export class StandIns {
     );
     if (over.length > 0) await taken.settle(0, over);
   }
-}
-
-/** Of a refusal, policy and wait are the second door's own: a block is in no rule's part. */
-function joinDoors({ rules, degraded }: Staying, later: Decision): Decision {
-  if (rules.length === 0) return later;
-  const joint = continueDecision(rules, later);
-  const decision = degraded ? { ...joint, degraded } : joint;
-  if (later.allowed || joint.retryAfterMillis > later.retryAfterMillis) return decision;
-  const { policy, limit, windowMillis, retryAfterMillis } = later;
-  return { ...decision, policy, limit, windowMillis, retryAfterMillis };
 }
 
 function keyOf({ plan, values }: Counter): string {

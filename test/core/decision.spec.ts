@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {
   assertCost,
   blockedDecision,
+  continueDecision,
   type Decision,
   joinDecisions,
   type RuleDecision,
@@ -313,5 +314,39 @@ describe('a cost', () => {
 
   it.each([0, 1, 7, 2 ** 53 - 1])('may be %d', (cost) => {
     expect(() => assertCost(cost)).not.toThrow();
+  });
+});
+
+describe('a decision that goes on from an earlier one', () => {
+  const earlier = [rule('address', { remaining: 1, limit: 5 })];
+  const later = joinDecisions([rule('user', { remaining: 3, limit: 9 })]);
+
+  it('is the later one where nothing was decided before', () => {
+    expect(continueDecision([], later)).toBe(later);
+  });
+
+  it('joins both when the later lets in, told by the scarcest', () => {
+    const decision = continueDecision(earlier, later);
+    expect(decision).toMatchObject({ allowed: true, policy: 'address', remaining: 1 });
+    expect(decision.rules?.map(({ name }) => name)).toEqual(['address', 'user']);
+    expect(decision).not.toHaveProperty('degraded');
+  });
+
+  it('is the earlier one alone where nothing limits later', () => {
+    expect(continueDecision(earlier, UNLIMITED)).toEqual(joinDecisions(earlier));
+  });
+
+  it('refuses as long as a block lasts, which is in no rule', () => {
+    const blocked = blockedDecision(later, 60_000);
+    const decision = continueDecision(earlier, blocked);
+    expect(decision).toMatchObject({ allowed: false, reason: 'blocked', policy: 'user', limit: 9 });
+    expect(decision.retryAfterMillis).toBe(60_000);
+  });
+
+  it.each([
+    [true, later],
+    [false, { ...later, degraded: true }],
+  ])('was made without the store if one of them was: %p', (first, second) => {
+    expect(continueDecision(earlier, second, first).degraded).toBe(true);
   });
 });
