@@ -82,6 +82,8 @@ export function show(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
     if (typeof value === 'function') return `function ${value.name || '(anonymous)'}`;
+    // As JSON, NaN and Infinity are null.
+    if (typeof value === 'number') return String(value);
     return jsonOf(value) ?? Object.prototype.toString.call(value);
   } catch {
     return `${typeof value === 'function' ? 'a function' : 'an object'} that cannot be read`;

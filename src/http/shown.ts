@@ -5,10 +5,17 @@ import { show } from '../core/fault.js';
  * the value does when it is looked at.
  */
 export function shown(value: unknown): string {
+  return textOf(value)
+    .slice(0, 120)
+    .replace(/[^\x20-\x7e]/g, '?');
+}
+
+/** An error with its name; what has none to tell, or throws when it is asked, as any other value. */
+function textOf(value: unknown): string {
   try {
-    const text = value instanceof Error ? String(value) : show(value);
-    return text.slice(0, 120).replace(/[^\x20-\x7e]/g, '?');
+    if (value instanceof Error) return String(value);
   } catch {
-    return 'something that cannot be shown';
+    // Then it is shown without its own help.
   }
+  return show(value);
 }

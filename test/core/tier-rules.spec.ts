@@ -138,7 +138,7 @@ describe('the answer of a look-up of tiers', () => {
 
   it.each([
     [7, '7'],
-    [Number.NaN, 'null'],
+    [Number.NaN, 'NaN'],
     [true, 'true'],
     [false, 'false'],
     [1n, '[object BigInt]'],

@@ -26,7 +26,7 @@ describe('a dialect of the application', () => {
 
   it.each([
     ['a number', 4, 'gave X the value 4, which is no text of visible ASCII'],
-    ['NaN', Number.NaN, /^gave X the value null/],
+    ['NaN', Number.NaN, /^gave X the value NaN/],
     ['a list', ['a', 'b'], /^gave X the value \["a","b"\]/],
     ['nothing', undefined, /^gave X the value undefined/],
     ['null', null, /^gave X the value null/],
@@ -39,7 +39,7 @@ describe('a dialect of the application', () => {
     [
       'what cannot be shown',
       Object.defineProperty({ toJSON: fail }, Symbol.toStringTag, { get: fail }),
-      /^gave X the value something that cannot be shown/,
+      /^gave X the value an object that cannot be read/,
     ],
   ])('is told but for a value that is %s', (_, value, said) => {
     const { headers, said: all } = tell(() => ({ X: value, ...RIGHT }));
