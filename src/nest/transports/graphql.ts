@@ -43,9 +43,10 @@ export class GraphqlCall implements Call {
     const at = args.length < 4 ? 1 : 2;
     this.gqlContext = args[at] ?? {};
     this.info = args[at + 1];
-    const { req, reply, res, extra } = this.gqlContext;
-    // Over a socket Apollo's driver has the library's own context in place of a request.
-    this.request = (req?.extra ?? extra)?.request ?? req ?? reply?.request ?? {};
+    const { req, reply, res, extra, request } = this.gqlContext;
+    // Over a socket Apollo's driver has the library's own context in place of a request, and
+    // Mercurius has of queries and mutations nothing but the request of the upgrade.
+    this.request = (req?.extra ?? extra)?.request ?? req ?? reply?.request ?? request ?? {};
     const response = res ?? reply ?? this.request.res ?? replyTo(this.request);
     this.response = response && canHaveHeaders(response) ? response : undefined;
   }
