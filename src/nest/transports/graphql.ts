@@ -71,10 +71,13 @@ export class GraphqlCall implements Call {
     return parent === undefined ? undefined : `${parent}.${this.info.fieldName}`;
   }
 
-  /** Where guards leave it, and what authenticates the connection of a subscription. */
+  /**
+   * Where guards leave it, which of a socket's calls write on the library's context as on a request;
+   * and what authenticates the connection.
+   */
   principal(): unknown {
     const { user, req, extra } = this.gqlContext;
-    return this.request.user ?? user ?? (req?.extra ?? extra)?.user;
+    return this.request.user ?? user ?? req?.user ?? (req?.extra ?? extra)?.user;
   }
 
   address(): unknown {
