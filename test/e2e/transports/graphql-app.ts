@@ -72,6 +72,8 @@ export interface Ask {
 export interface SocketClient {
   /** Any operation; resolves when it is complete or has failed. */
   receive(query: string, variables?: Readonly<Record<string, unknown>>): Promise<Received>;
+  /** Is gone at once, as when a network is. */
+  terminate(): void;
 }
 
 const clients: Client[] = [];
@@ -179,7 +181,7 @@ function connect(url: string, connectionParams?: Readonly<Record<string, unknown
         },
       );
     });
-  return { receive };
+  return { receive, terminate: () => client.terminate() };
 }
 
 // ── what tests look at ────────────────────────────────────────────────────────────────────────────
