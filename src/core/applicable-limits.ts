@@ -7,6 +7,12 @@ import type { Tier } from './tier-rules.js';
 /** What decorators say of a handler: policies, that nothing applies but what is final, or nothing. */
 export type DecoratedLimits = readonly PlacedPolicy[] | 'skip' | undefined;
 
+/**
+ * Of what is limited only where something is meant for it, and nothing decorates it: `named`, by
+ * entries of its name alone; `unlimited`, where the book has none.
+ */
+export type MeantLimits = 'named' | 'unlimited';
+
 const NONE: readonly CounterPlan[] = [];
 
 /** A book has its entries for good, but rules that answers bring along come and go. */
@@ -25,13 +31,10 @@ export class ApplicableLimits {
   /** The answer for everybody, when nothing tells users apart. */
   private readonly common: readonly CounterPlan[] | undefined;
 
-  /**
-   * @param decorated `unlimited` where nothing that the book says is meant for this api
-   * @param tiersAsked whether users have tiers that the book need not know
-   */
+  /** @param tiersAsked whether users have tiers that the book need not know */
   constructor(
     private readonly book: RuleBook,
-    private readonly decorated: DecoratedLimits | 'unlimited',
+    private readonly decorated: DecoratedLimits | MeantLimits,
     readonly api: ApiName,
     tiersAsked = false,
   ) {
@@ -51,7 +54,11 @@ export class ApplicableLimits {
   }
 
   private lookUp(userId: string | undefined, tier?: Tier): readonly CounterPlan[] {
-    const winner = this.book.winner(userId, this.keys, tier);
+    const { book, keys, decorated } = this;
+    const winner =
+      decorated === 'named'
+        ? book.namedWinner(userId, keys, tier)
+        : book.winner(userId, keys, tier);
     let plans = this.byWinner.get(winner);
     if (!plans) {
       plans = this.plans(winner);
@@ -63,10 +70,11 @@ export class ApplicableLimits {
 
   private plans(winner: PlacedPolicy | undefined): readonly CounterPlan[] {
     const { decorated, book } = this;
-    if (decorated === 'unlimited') return NONE;
+    if (decorated === 'unlimited' || (decorated === 'named' && !winner)) return NONE;
     if (decorated === 'skip' && !winner?.policy.final) return NONE;
-    const winners = decorated === 'skip' || winner?.policy.final ? [winner] : decorated;
-    const chosen = (winners ?? [winner]).filter((placed) => placed !== undefined);
+    const isOfBook = typeof decorated === 'string' || winner?.policy.final;
+    const winners = isOfBook ? [winner] : (decorated ?? [winner]);
+    const chosen = winners.filter((placed) => placed !== undefined);
     return unique([...chosen, ...book.always].flatMap((placed) => planCounters(placed)));
   }
 }

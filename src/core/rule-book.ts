@@ -122,15 +122,29 @@ export class RuleBook {
     keys: readonly string[],
     tier: Tier | undefined,
   ): PlacedPolicy | undefined {
-    const user = userId === undefined ? undefined : this.users.get(userId);
-    const ofTier = typeof tier === 'string' ? this.tiers.get(tier) : tier?.book;
-    const candidates = [
+    const [user, ofTier] = this.booksOf(userId, tier);
+    return firstOf([
       user?.lookUp(keys),
       ofTier?.lookUp(keys),
       this.root.api(keys),
       this.root.default,
-    ].filter((entry) => entry !== undefined);
-    return candidates.find(({ policy }) => policy.final) ?? candidates[0];
+    ]);
+  }
+
+  /** The same among the entries that name the api: no default of anybody's. */
+  namedWinner(
+    userId: string | undefined,
+    keys: readonly string[],
+    tier: Tier | undefined,
+  ): PlacedPolicy | undefined {
+    const [user, ofTier] = this.booksOf(userId, tier);
+    return firstOf([user?.api(keys), ofTier?.api(keys), this.root.api(keys)]);
+  }
+
+  private booksOf(userId: string | undefined, tier: Tier | undefined) {
+    const user = userId === undefined ? undefined : this.users.get(userId);
+    const ofTier = typeof tier === 'string' ? this.tiers.get(tier) : tier?.book;
+    return [user, ofTier] as const;
   }
 
   private index({ section, id, api }: EntryKey, placed: PlacedPolicy): void {
@@ -143,4 +157,10 @@ export class RuleBook {
     books.set(id, book);
     book.set(api, placed);
   }
+}
+
+/** The first that is `final`, else the first. */
+function firstOf(candidates: readonly (PlacedPolicy | undefined)[]): PlacedPolicy | undefined {
+  const found = candidates.filter((entry) => entry !== undefined);
+  return found.find(({ policy }) => policy.final) ?? found[0];
 }

@@ -1,5 +1,10 @@
 import { type ApiName, parseApiName } from '../core/api-name.js';
-import { ApplicableLimits, type DecoratedLimits, unique } from '../core/applicable-limits.js';
+import {
+  ApplicableLimits,
+  type DecoratedLimits,
+  type MeantLimits,
+  unique,
+} from '../core/applicable-limits.js';
 import type { CounterPlan, PlacedPolicy } from '../core/counter-plan.js';
 import { Faults } from '../core/fault.js';
 import type { PolicySource, RuleBook } from '../core/index.js';
@@ -121,10 +126,10 @@ export class RulesInForce {
    * A field is resolved for each item of a list: only what is meant for it limits it, its own
    * decorator or an entry of its name.
    */
-  private decoratedOf(entry: HandlerEntry, { name }: ApiName): DecoratedLimits | 'unlimited' {
+  private decoratedOf(entry: HandlerEntry, { name }: ApiName): DecoratedLimits | MeantLimits {
     const decorated = this.decoratedLimits(entry);
-    const isMeant = decorated !== undefined || !entry.isField || this.book.names(name);
-    return isMeant ? decorated : 'unlimited';
+    if (decorated !== undefined || !entry.isField) return decorated;
+    return this.book.names(name) ? 'named' : 'unlimited';
   }
 
   private plansOf(policy: PolicySource): readonly CounterPlan[] {

@@ -1,12 +1,12 @@
 /* Applications with GraphQL on each server that Nest has a driver for, and real clients of them. */
 import { ApolloDriver } from '@nestjs/apollo';
-import type { Type } from '@nestjs/common';
+import type { Provider, Type } from '@nestjs/common';
 import { GraphQLModule } from '@nestjs/graphql';
 import { MercuriusDriver } from '@nestjs/mercurius';
 import { type Client, createClient } from 'graphql-ws';
-import type { RateLimitOptions } from 'nestjs-doorman';
+import type { Fault, RateLimitOptions } from 'nestjs-doorman';
 import { WebSocket } from 'ws';
-import { type Running, start, userOf } from '../support.js';
+import { type AppParts, faultsOf, type Running, start, userOf } from '../support.js';
 
 export const SERVERS = ['Apollo on Express', 'Apollo on Fastify', 'Mercurius'] as const;
 export type ServerName = (typeof SERVERS)[number];
@@ -17,7 +17,7 @@ type Loose = any;
 export interface GraphqlParts {
   readonly limits: RateLimitOptions;
   readonly resolvers: readonly Type[];
-  readonly providers?: readonly Type[];
+  readonly providers?: readonly Provider[];
   /** What runs before the resolvers of fields; by default nothing. */
   readonly fields?: readonly ('guards' | 'interceptors' | 'filters')[];
   /** Says who connects, from what a client of a socket sends first. */
@@ -107,12 +107,23 @@ function driverOptions(server: ServerName, { fields, onConnect, driver }: Graphq
   };
 }
 
-export async function startGraphql(server: ServerName, parts: GraphqlParts): Promise<GraphqlApp> {
-  const running = await start(server === 'Apollo on Express' ? 'express' : 'fastify', {
+const adapterOf = (server: ServerName) => (server === 'Apollo on Express' ? 'express' : 'fastify');
+
+function partsOf(server: ServerName, parts: GraphqlParts): AppParts {
+  return {
     limits: { user: userOf, ...parts.limits },
     imports: [GraphQLModule.forRoot(driverOptions(server, parts))],
     providers: [...parts.resolvers, ...(parts.providers ?? [])],
-  });
+  };
+}
+
+/** The faults with which such an application refuses to start. */
+export function graphqlFaults(server: ServerName, parts: GraphqlParts): Promise<Fault[]> {
+  return faultsOf(partsOf(server, parts), adapterOf(server));
+}
+
+export async function startGraphql(server: ServerName, parts: GraphqlParts): Promise<GraphqlApp> {
+  const running = await start(adapterOf(server), partsOf(server, parts));
   const { port } = running.app.getHttpServer().address();
   const url = `http://127.0.0.1:${port}/graphql`;
   const post: GraphqlApp['post'] = async (body, headers) =>
