@@ -15,7 +15,7 @@ import {
 } from './handler-classes.js';
 import type { RequestCost } from './request-cost.js';
 import { requestMethodOf, templatesOf } from './route-templates.js';
-import { type Mapping, mappingOf } from './transports/index.js';
+import { fieldsAreGuarded, type Mapping, mappingOf } from './transports/index.js';
 
 /** A handler of the application. */
 export interface HandlerEntry {
@@ -82,6 +82,11 @@ export class HandlerCatalog {
   /** Whether there is a resolver of GraphQL. */
   get hasResolvers(): boolean {
     return [...this.all()].some(({ transport }) => transport === 'graphql');
+  }
+
+  /** Whether guards run before the resolvers of fields. */
+  get guardsFields(): boolean {
+    return fieldsAreGuarded(this.modules);
   }
 
   /** What decorates the classes themselves. */

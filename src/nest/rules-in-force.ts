@@ -11,7 +11,7 @@ import type { PolicySource, RuleBook } from '../core/index.js';
 import { checkNames } from '../core/policy-names.js';
 import type { Surroundings } from '../core/rule-availability.js';
 import type { Tier } from '../core/tier-rules.js';
-import { checkBook } from './book-check.js';
+import { checkBook, checkFields } from './book-check.js';
 import { readDecorated } from './decorated-limits.js';
 import type { HandlerCatalog, HandlerEntry } from './handler-catalog.js';
 import { InlinePolicies } from './inline-policies.js';
@@ -56,6 +56,7 @@ export class RulesInForce {
     }
     checkPlaces(catalog, (entry) => this.decorated.get(entry), faults);
     checkBook(this.book, surroundings, faults);
+    checkFields(this.book, catalog, faults);
     checkNames([...new Set([...this.book.entries, ...this.decoratedPolicies()])], faults);
   }
 

@@ -187,6 +187,14 @@ describe.each(SERVERS)('Fields, %s', (server) => {
     expect(await leftOf(app, 'ann', 'Order.shaky')).toBe(1);
   });
 
+  it('keep every call counted, where no interceptor sees how they end', async () => {
+    const app = await open({ rules: {} }, { resolvers: [FaultyResolver] });
+    const first = await app.ask('{ orders { id shaky } }', ANN);
+    expect(valuesOf(first, 'orders', 'shaky')).toEqual([null, null, 1, null, null]);
+    expect(refused(first)).toBe(2);
+    expect(await leftOf(app, 'ann', 'Order.shaky')).toBe(0);
+  });
+
   it('with a decorator and without guards are a fault at the start', async () => {
     const limits = { rules: { default: 'fixed-window,9,1h' } } as const;
     const parts = { limits, resolvers: [HistoryResolver] };
@@ -204,10 +212,16 @@ describe.each(SERVERS)('Fields, %s', (server) => {
   });
 
   it('with an entry of their name and without guards are a fault at the start', async () => {
-    const limits = { rules: { api: { 'Order.note': 'fixed-window,3,1h' } } } as const;
-    const faults = await graphqlFaults(server, { limits, resolvers: [OrderResolver] });
+    const rules = {
+      api: { 'Order.note': 'fixed-window,3,1h', 'Query.orders': 'fixed-window,3,1h' },
+      user: { ann: { api: { 'Order.note': 'fixed-window,4,1h' } } },
+    } as const;
+    const faults = await graphqlFaults(server, { limits: { rules }, resolvers: [OrderResolver] });
+    const problem =
+      "fields have no guards: set fieldResolverEnhancers: ['guards'] in GraphQLModule, or limit the query";
     expect(faults).toEqual([
-      expect.objectContaining({ code: 'DECORATOR_NO_EFFECT', place: 'api "Order.note"' }),
+      { code: 'BOOK_KEY', place: 'api:Order.note', given: 'fixed-window,3,1h', problem },
+      { code: 'BOOK_KEY', place: 'user:ann.api.Order.note', given: 'fixed-window,4,1h', problem },
     ]);
   });
 
