@@ -24,7 +24,10 @@ export type GraphqlCounting = 'resolver' | 'operation';
 // biome-ignore lint/suspicious/noExplicitAny: of drivers that are not imported here
 type Loose = any;
 
-/** Of each operation by its context: a holder for each handler. */
+/**
+ * Of each operation a holder for each handler. By its variables, which are made anew each time that
+ * one is executed: an application may hand the same context to all.
+ */
 const ofOperations = new WeakMap<object, Map<object, AttemptHolder>>();
 
 export class GraphqlCall implements Call {
@@ -53,8 +56,9 @@ export class GraphqlCall implements Call {
 
   get holder(): AttemptHolder {
     if (this.per === 'resolver') return this.context.getArgs() as AttemptHolder;
-    const holders = ofOperations.get(this.gqlContext) ?? new Map<object, AttemptHolder>();
-    ofOperations.set(this.gqlContext, holders);
+    const operation: object = this.info?.variableValues ?? this.gqlContext;
+    const holders = ofOperations.get(operation) ?? new Map<object, AttemptHolder>();
+    ofOperations.set(operation, holders);
     const handler = this.context.getHandler();
     const holder = holders.get(handler) ?? {};
     holders.set(handler, holder);
