@@ -67,6 +67,9 @@ class ShopResolver {
 
 const ANN = { user: 'ann' };
 const BY_ANN = { 'x-user': 'ann' };
+const WITH_VARIABLES = `query ($yes: Boolean!) {
+  a: balance @include(if: $yes) b: balance c: balance @include(if: $yes) d: balance
+}`;
 const FOUR = '{ a: balance b: balance c: balance d: balance }';
 
 describe.each(SERVERS)('graphql.per, %s', (server) => {
@@ -188,6 +191,25 @@ describe.each(SERVERS)('graphql.per, %s', (server) => {
     expect(faults).toEqual([
       expect.objectContaining({ code: 'OPTION_VALUE', place: 'option graphql' }),
     ]);
+  });
+});
+
+describe.each(['resolver', 'operation'] as const)('graphql.per: %s, Mercurius', (per) => {
+  it.each([
+    ['without variables', FOUR, {}],
+    ['with variables', WITH_VARIABLES, { yes: true }],
+  ])('counts a query that was compiled, %s, as any other', async (_, query, variables) => {
+    const limits: RateLimitOptions = { graphql: { per } };
+    const driver = { jit: 1 };
+    const app = await startGraphql('Mercurius', {
+      limits,
+      driver,
+      resolvers: [ShopResolver],
+      providers: [TokenGuard],
+    });
+    const counted: number[] = [];
+    for (let i = 0; i < 5; i++) counted.push(admitted(await app.ask(query, { ...ANN, variables })));
+    expect(counted).toEqual(per === 'operation' ? [4, 4, 4, 0, 0] : [3, 0, 0, 0, 0]);
   });
 });
 
