@@ -48,8 +48,10 @@ export class GraphqlCall implements Call {
     this.info = args[at + 1];
     const { req, reply, res, extra, request } = this.gqlContext;
     // Over a socket Apollo's driver has the library's own context in place of a request, and
-    // Mercurius has of queries and mutations nothing but the request of the upgrade.
-    this.request = (req?.extra ?? extra)?.request ?? req ?? reply?.request ?? request ?? {};
+    // Mercurius has of queries and mutations nothing but the request of the upgrade. With one
+    // context for all, its driver leaves the first request in it, beside the reply to this one.
+    const connection = req?.extra ?? extra;
+    this.request = connection?.request ?? reply?.request ?? req ?? request ?? {};
     const response = res ?? reply ?? this.request.res ?? replyTo(this.request);
     this.response = response && canHaveHeaders(response) ? response : undefined;
   }
@@ -81,7 +83,8 @@ export class GraphqlCall implements Call {
    */
   principal(): unknown {
     const { user, req, extra } = this.gqlContext;
-    return this.request.user ?? user ?? req?.user ?? (req?.extra ?? extra)?.user;
+    const connection = req?.extra ?? extra;
+    return this.request.user ?? user ?? (connection && req?.user) ?? connection?.user;
   }
 
   address(): unknown {

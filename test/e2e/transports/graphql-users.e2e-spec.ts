@@ -86,6 +86,8 @@ class SkippedResolver {
   }
 }
 
+const SHARED = { tenant: 'acme' };
+
 const LIMITS = { user: undefined, rules: { default: 'fixed-window,3,1h' } } as const;
 
 describe.each(SERVERS)('Who calls, %s', (server) => {
@@ -199,6 +201,20 @@ describe.each(SERVERS)('Who calls, %s', (server) => {
     const rules = { ...LIMITS.rules, api: { 'Query.ping': 'fixed-window,1,1h,final=true' } };
     const app = await open({ limits: { user: undefined, rules } });
     expect((await app.ask('{ a: ping b: ping }')).data).toEqual({ a: 1, b: null });
+  });
+
+  it.each([
+    ['an object', { tenant: 'acme' }],
+    ['a function that answers the same each time', () => SHARED],
+  ])('users are told apart where the context is %s', async (_, context) => {
+    const user = (req: { headers: Record<string, string> }) => req.headers['x-user'];
+    const app = await open({ limits: { ...LIMITS, user }, driver: { context } });
+    for (const name of ['ann', 'bob', 'cid']) {
+      const answer = await app.ask('{ a: news b: news }', { user: name });
+      expect(admitted(answer)).toBe(2);
+      expect(answer.headers.get('ratelimit')).toBe('"default";r=1;t=2755');
+      expect(await leftOf(app, name, 'Query.news')).toBe(1);
+    }
   });
 
   it('a resolver lets through what the option skip names', async () => {
