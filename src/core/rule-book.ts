@@ -85,6 +85,14 @@ export class RuleBook {
     return this.parts.entries.some(({ key }) => (key.section === 'api' ? key.id : key.api) === api);
   }
 
+  /** The entries that may decide for an api, whoever asks: its own, defaults, what always joins. */
+  entriesFor(api: string): BookParts['entries'] {
+    return this.parts.entries.filter(({ key }) => {
+      const named = key.section === 'api' ? key.id : key.api;
+      return key.section !== 'policy' && (named === undefined || named === api);
+    });
+  }
+
   /** The named policy. */
   policy(name: string): PlacedPolicy | undefined {
     return this.policies.get(name);

@@ -52,7 +52,8 @@ export class Admission {
   admit(call: Call): MaybePromise<boolean> {
     const plan = this.parts.plans.planFor(call);
     if (plan.limits.none) return true;
-    const earlier = attemptIn(call.holder);
+    const holder = plan.countsEachCall ? call.ownHolder : call.holder;
+    const earlier = attemptIn(holder);
     if (earlier?.plan === plan) return admittedBefore(earlier);
     const attempt = newAttempt(plan);
     const cost = costOf(plan.cost, call.context);
@@ -65,7 +66,7 @@ export class Admission {
       attempt.refusal = refusal;
       throw refusal;
     } finally {
-      remember(call.holder, attempt);
+      remember(holder, attempt);
     }
     return attempt.admitted;
   }
@@ -77,7 +78,7 @@ export class Admission {
    * @throws as `admit` does
    */
   admitKnown(call: Call): MaybePromise<boolean> {
-    const attempt = attemptIn(call.holder);
+    const attempt = attemptOf(call);
     const { standIns, first } = attempt ?? {};
     if (!attempt || !standIns || !first) return attempt?.known ?? true;
     attempt.standIns = undefined;
@@ -90,7 +91,7 @@ export class Admission {
    * class and handler may both have bound who asks.
    */
   settling(call: Call): Settling | undefined {
-    const attempt = attemptIn(call.holder);
+    const attempt = attemptOf(call);
     if (!attempt?.outlay || !attempt.plan.cost?.settle) return undefined;
     const settling = { settle: attempt.plan.cost.settle, outlay: attempt.outlay };
     attempt.outlay = undefined;
@@ -99,7 +100,7 @@ export class Admission {
 
   /** What waits to be told how the call ends; undefined where that is seen without. */
   open(call: Call): Outlay | undefined {
-    return attemptIn(call.holder)?.open;
+    return attemptOf(call)?.open;
   }
 
   private decideSecond(
@@ -188,6 +189,11 @@ export class Admission {
     const ways = { leaving, keep: outlay || standIns ? keep : undefined };
     return this.parts.deciding.request(counters, asker, attempt.cost, ways);
   }
+}
+
+/** The attempt that a call is, alone or with others. */
+function attemptOf(call: Call): Attempt | undefined {
+  return attemptIn(call.ownHolder) ?? attemptIn(call.holder);
 }
 
 /** What was said of this attempt: a promise of it, also while it is on its way. */

@@ -104,8 +104,9 @@ export interface RateLimitOptions {
 export interface GraphqlOptions {
   /**
    * `resolver`: each call of a query, a mutation or a subscription, so that aliases and batches are
-   * as many as they call. `operation`: all that one operation calls of one resolver once. Default
-   * `resolver`.
+   * as many as they call. `operation`: all that one operation calls of one resolver once, but for
+   * calls whose cost is a function or is settled, and under rules that count failures or successes.
+   * Default `resolver`.
    */
   readonly per?: 'resolver' | 'operation';
 }

@@ -17,6 +17,8 @@ export interface RoutePlan {
   readonly cost: RequestCost | undefined;
   /** Whether guards come after ours, and the second door after them. */
   readonly decidesTwice: boolean;
+  /** Whether each call is an attempt of its own, however many of an operation are counted as one. */
+  readonly countsEachCall: boolean;
 }
 
 interface HandlerPlans {
@@ -69,7 +71,8 @@ export class RoutePlans {
     const api = { method: method === undefined ? undefined : canonicalMethod(method), name };
     const limits = this.rules.now.limitsOf(entry, api);
     const decidesTwice = this.doors.decidesTwice(entry);
-    const plan = { template, method, limits, cost: entry.cost, decidesTwice };
+    const countsEachCall = this.rules.now.countsEachCall(entry, api);
+    const plan = { template, method, limits, cost: entry.cost, decidesTwice, countsEachCall };
     const severalTemplates = new Set(entry.routes.map((route) => route.name)).size !== 1;
     const handlers = getOrAdd(this.plans, type, () => new Map<object, HandlerPlans>());
     getOrAdd(handlers, handler, () => ({ severalTemplates, plans: [] })).plans.push(plan);

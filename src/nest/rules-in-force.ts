@@ -85,8 +85,18 @@ export class RulesInForce {
 
   /** Whether it matters to some rule how a call ends. */
   get countsOutcomes(): boolean {
-    const placed = [...this.book.entries, ...this.decoratedPolicies()];
-    return placed.some(({ policy }) => policy.rules.some(({ count }) => count !== 'all'));
+    return [...this.book.entries, ...this.decoratedPolicies()].some(countsByOutcome);
+  }
+
+  /**
+   * Whether no two calls of a handler can be one attempt: since what they cost follows from each, or
+   * it matters how each ends. A right password would else pay for the wrong ones beside it.
+   */
+  countsEachCall(entry: HandlerEntry, { name }: ApiName): boolean {
+    if (typeof entry.cost?.cost === 'function' || entry.cost?.settle) return true;
+    const decorated = this.decoratedLimits(entry);
+    if (Array.isArray(decorated) && decorated.some(countsByOutcome)) return true;
+    return this.book.entriesFor(name).some(countsByOutcome);
   }
 
   /**
@@ -138,4 +148,8 @@ export class RulesInForce {
     this.inline ??= new InlinePolicies(book, () => this.decoratedPolicies(), parts.surroundings);
     return this.inline.plansOf(policy);
   }
+}
+
+function countsByOutcome({ policy }: PlacedPolicy): boolean {
+  return policy.rules.some(({ count }) => count !== 'all');
 }

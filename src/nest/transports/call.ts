@@ -24,6 +24,8 @@ export interface Call {
   readonly request: any;
   /** What is one attempt's and no other's, for the guard and the second door alike. */
   readonly holder: AttemptHolder;
+  /** The same of this call alone, where an attempt may be several; else it is `holder`. */
+  readonly ownHolder: AttemptHolder;
   /** The HTTP method; undefined where there is none. */
   method(): string | undefined;
   /**

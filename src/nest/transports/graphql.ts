@@ -56,8 +56,12 @@ export class GraphqlCall implements Call {
     this.response = response && canHaveHeaders(response) ? response : undefined;
   }
 
+  get ownHolder(): AttemptHolder {
+    return this.context.getArgs() as AttemptHolder;
+  }
+
   get holder(): AttemptHolder {
-    if (this.per === 'resolver') return this.context.getArgs() as AttemptHolder;
+    if (this.per === 'resolver') return this.ownHolder;
     const operation: object = this.info?.variableValues ?? this.gqlContext;
     const holders = ofOperations.get(operation) ?? new Map<object, AttemptHolder>();
     ofOperations.set(operation, holders);

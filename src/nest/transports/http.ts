@@ -34,6 +34,10 @@ export class HttpCall implements Call {
     return this.request;
   }
 
+  get ownHolder(): AttemptHolder {
+    return this.request;
+  }
+
   method(): string {
     return this.platform.method(this.request);
   }

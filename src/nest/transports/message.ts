@@ -44,6 +44,10 @@ export class MessageCall implements Call {
     return this.context.getArgs() as AttemptHolder;
   }
 
+  get ownHolder(): AttemptHolder {
+    return this.holder;
+  }
+
   method(): undefined {
     return undefined;
   }

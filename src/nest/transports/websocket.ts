@@ -33,6 +33,10 @@ export class WebSocketCall implements Call {
     return this.context.getArgs() as AttemptHolder;
   }
 
+  get ownHolder(): AttemptHolder {
+    return this.holder;
+  }
+
   method(): undefined {
     return undefined;
   }
