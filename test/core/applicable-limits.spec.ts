@@ -57,3 +57,34 @@ describe('limits of an api whose users have tiers', () => {
     expect(limitsOf(limits, rule(1))).toEqual([1]);
   });
 });
+
+describe('limits of an api that only entries of its name are meant for', () => {
+  const book = RuleBook.of({
+    default: rule(1, ',final=true'),
+    always: rule(2, ',by=ip'),
+    api: { '/login': rule(3), '/other': rule(4) },
+    user: { ann: { default: rule(5) }, bob: { default: rule(6), api: { '/login': rule(7) } } },
+    tier: { gold: { api: { '/login': rule(8, ',final=true') } }, iron: rule(9) },
+  });
+
+  it('pass over the defaults of users, of tiers and of everybody', () => {
+    const limits = new ApplicableLimits(book, 'named', api, true);
+    expect(limitsOf(limits)).toEqual([3, 2]);
+    expect(limitsOf(limits, undefined, 'ann')).toEqual([3, 2]);
+    expect(limitsOf(limits, 'iron')).toEqual([3, 2]);
+    expect(limitsOf(limits, rule(10))).toEqual([3, 2]);
+  });
+
+  it('go by a user before a tier and a tier before all others, and by a final one first of all', () => {
+    const limits = new ApplicableLimits(book, 'named', api, true);
+    expect(limitsOf(limits, undefined, 'bob')).toEqual([7, 2]);
+    expect(limitsOf(limits, 'gold')).toEqual([8, 2]);
+    expect(limitsOf(limits, 'gold', 'bob')).toEqual([8, 2]);
+    expect(limitsOf(limits, { api: { '/login': rule(10) } })).toEqual([10, 2]);
+  });
+
+  it('are none for whom no entry names the api, not even what always joins', () => {
+    const limits = new ApplicableLimits(book, 'named', { method: undefined, name: '/else' }, true);
+    expect([limitsOf(limits), limitsOf(limits, 'gold', 'bob')]).toEqual([[], []]);
+  });
+});
